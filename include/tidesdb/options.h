@@ -108,6 +108,11 @@ struct ColumnFamilyOptions {
   int level0_file_trigger = 4;     // Level-0 files that start a compaction; 1..1024.
   int level_size_ratio = 10;       // How much larger a level is than the one above; 2..100.
   uint64_t target_file_bytes = 32 << 20;  // Compaction cuts output at about this; 4 KiB..16 GiB.
+  // Deletions that make compaction merge a file for their sake: their share of the file's entries,
+  // in 1/10,000; 1..10'000. 0: chosen by the engine, which asks for a quarter, and for thousands.
+  int tombstone_density_trigger = 0;
+  // With a trigger: files with fewer entries wait for other reasons to be merged.
+  uint64_t tombstone_density_min_entries = 1024;
 };
 
 // How a transaction keeps others from changing what it depends on.

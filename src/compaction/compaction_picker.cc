@@ -212,7 +212,7 @@ std::optional<Compaction> PickDeadFile(const VersionRef& version, int level, con
 std::optional<Compaction> PickDeadFiles(const VersionRef& version, const PickContext& context) {
   for (int level = 1; level <= version->BottomLevel(); ++level) {
     for (const FileRef& file : version->files(level)) {
-      if (!IsMostlyDead(*file)) continue;
+      if (!IsMostlyDead(*file, version->options())) continue;
       std::optional<Compaction> compaction = PickDeadFile(version, level, file, context);
       if (compaction) return compaction;
     }

@@ -12,7 +12,7 @@ namespace tidesdb {
 namespace {
 
 // A family and a question about it, from the lines of a golden case:
-//   options target=4M trigger=4 ratio=10
+//   options target=4M trigger=4 ratio=10 density=500 min=1024
 //   L0 9 a..m 100K @90..99 t=5/10      file number, keys, bytes, sequences, tombstones of entries
 //   running L5 3 4 -> 6 a..f           a job with input files 3 and 4 that writes a..f of level 6
 //   context oldest=50 newest=1000
@@ -73,6 +73,10 @@ class Scene {
       if (Value(word, "target", &number)) options_.target_file_bytes = number;
       if (Value(word, "trigger", &number)) options_.level0_file_trigger = static_cast<int>(number);
       if (Value(word, "ratio", &number)) options_.level_size_ratio = static_cast<int>(number);
+      if (Value(word, "density", &number)) {
+        options_.tombstone_density_trigger = static_cast<int>(number);
+      }
+      Value(word, "min", &options_.tombstone_density_min_entries);
     }
   }
   void ReadContext(std::istringstream* words) {

@@ -46,6 +46,28 @@ Overview Look(const FileList& files) {
   return overview;
 }
 
+// Whether the family's own rule asks for a merge.
+bool ReachesTrigger(uint64_t tombstones, uint64_t entries, const ColumnFamilyOptions& options) {
+  const auto trigger = static_cast<uint64_t>(options.tombstone_density_trigger);
+  return tombstones > 0 && entries >= options.tombstone_density_min_entries &&
+         tombstones * 10'000 >= entries * trigger;
+}
+
+// The rule of families without one.
+bool IsWorthAJob(uint64_t dead, uint64_t entries) {
+  return dead >= kDeadEntriesMin && dead * 4 >= entries;
+}
+
+// Whether level 0 should go down for the sake of its tombstones although it has few runs: they slow
+// scans down until they reach the deleted entries.
+bool IsFullOfTombstones(const Overview& level0, uint64_t base_bytes,
+                        const ColumnFamilyOptions& options) {
+  if (options.tombstone_density_trigger > 0) {
+    return ReachesTrigger(level0.tombstones, level0.entries, options);
+  }
+  return IsWorthAJob(level0.tombstones, level0.entries) && base_bytes <= 4 * level0.bytes;
+}
+
 // The adjacent files whose merge saves the most runs per byte. `alike`: only windows of `count_min`
 // files or more in which none is larger than the others together.
 Level0Plan BestWindow(const Version& version, size_t count_min, bool alike) {
@@ -91,12 +113,15 @@ uint64_t BaseBytesMax(const ColumnFamilyOptions& options) {
   return kBaseFilesMax * options.target_file_bytes;
 }
 
-bool IsMostlyDead(const FileMeta& file) {
+bool IsMostlyDead(const FileMeta& file, const ColumnFamilyOptions& options) {
   const TableProperties& p = file.properties();
   // Versions of a key except the newest were kept for snapshots that may have ended by now.
-  const uint64_t dead = p.tombstones + (p.entries - std::min(p.keys, p.entries));
-  if (dead == 0 || dead * 4 < p.entries) return false;
-  return dead >= kDeadEntriesMin || p.tombstones == p.entries;
+  const uint64_t hidden = p.entries - std::min(p.keys, p.entries);
+  if (options.tombstone_density_trigger > 0) {
+    return ReachesTrigger(p.tombstones, p.entries, options) || IsWorthAJob(hidden, p.entries);
+  }
+  return IsWorthAJob(p.tombstones + hidden, p.entries) ||
+         (p.tombstones > 0 && p.tombstones == p.entries);
 }
 
 Level0Plan PlanIdleLevel0(const Version& version) {
@@ -131,11 +156,7 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
   const Overview all = Look(files);
   const uint64_t base_bytes = version.LevelBytes(base_level);
   if (version.Level0Runs() < options.level0_file_trigger) {
-    // Deletions slow scans down until they reach the deleted entries: do not wait for more runs if
-    // that is cheap.
-    const bool full_of_tombstones =
-        all.tombstones >= kDeadEntriesMin && all.tombstones * 4 >= all.entries;
-    if (!full_of_tombstones || base_bytes > 4 * all.bytes) return {};
+    if (!IsFullOfTombstones(all, base_bytes, options)) return {};
     Level0Plan plan = Down(version);
     plan.for_tombstones = true;
     return plan;

@@ -33,7 +33,7 @@ Level0Plan PlanIdleLevel0(const Version& version);
 uint64_t BaseBytesMax(const ColumnFamilyOptions& options);
 
 // Whether so many of the file's entries are tombstones, or hidden by newer versions in it, that
-// compacting it pays by itself.
-bool IsMostlyDead(const FileMeta& file);
+// compacting it pays by itself, or that the family's options ask for it.
+bool IsMostlyDead(const FileMeta& file, const ColumnFamilyOptions& options);
 
 }  // namespace tidesdb

@@ -76,8 +76,9 @@ LevelScores ComputeScores(const Version& version) {
   if (scores.max_score < 1) {
     for (int level = 1; level <= version.BottomLevel(); ++level) {
       const FileList& files = version.files(level);
-      if (std::any_of(files.begin(), files.end(),
-                      [](const FileRef& file) { return IsMostlyDead(*file); })) {
+      if (std::any_of(files.begin(), files.end(), [&](const FileRef& file) {
+            return IsMostlyDead(*file, version.options());
+          })) {
         scores.max_score = 1;
       }
     }

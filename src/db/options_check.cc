@@ -111,6 +111,8 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
   TIDESDB_TRY(RangeOfInt("level0_file_trigger", options.level0_file_trigger, 1, 1024));
   TIDESDB_TRY(RangeOfInt("level_size_ratio", options.level_size_ratio, 2, 100));
   TIDESDB_TRY(Range("target_file_bytes", options.target_file_bytes, 4 << 10, uint64_t{1} << 34));
+  TIDESDB_TRY(
+      RangeOfInt("tombstone_density_trigger", options.tombstone_density_trigger, 0, 10'000));
   if (!(options.bloom_fpr >= 0.0001 && options.bloom_fpr <= 0.5)) {
     return Status::InvalidArgument("option bloom_fpr is " + std::to_string(options.bloom_fpr) +
                                    "; allowed are 0.0001 to 0.5");

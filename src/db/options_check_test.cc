@@ -49,6 +49,10 @@ TEST(OptionsCheckTest, AWrongFamilyOptionIsNamed) {
   options.bloom_fpr = 0;
   EXPECT_NE(CheckFamilyOptions(options).message().find("bloom_fpr"), Slice::npos);
   options = ColumnFamilyOptions();
+  options.tombstone_density_trigger = 10'001;
+  EXPECT_NE(CheckFamilyOptions(options).message().find("tombstone_density_trigger is 10001;"),
+            Slice::npos);
+  options = ColumnFamilyOptions();
   options.name = std::string(256, 'x');
   EXPECT_NE(CheckFamilyOptions(options).message().find("256 bytes"), Slice::npos);
 }

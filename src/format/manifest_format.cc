@@ -34,6 +34,8 @@ void PutOptions(std::string* out, const ColumnFamilyOptions& options) {
   PutVarint32(&body, static_cast<uint32_t>(options.level0_file_trigger));
   PutVarint32(&body, static_cast<uint32_t>(options.level_size_ratio));
   PutVarint64(&body, options.target_file_bytes);
+  PutVarint32(&body, static_cast<uint32_t>(options.tombstone_density_trigger));
+  PutVarint64(&body, options.tombstone_density_min_entries);
   PutLengthPrefixed(out, body);
 }
 
@@ -97,7 +99,10 @@ bool GetOptions(Slice* in, ColumnFamilyOptions* options) {
   }
   options->compression = static_cast<Compression>(compression);
   options->bloom_fpr = std::bit_cast<double>(fpr_bits);
-  return body.empty();
+  // Version 1 ends here; the rest has its defaults.
+  if (body.empty()) return true;
+  return GetSmallInt(&body, &options->tombstone_density_trigger) &&
+         GetVarint64(&body, &options->tombstone_density_min_entries) && body.empty();
 }
 
 bool GetFile(Slice* in, VersionEdit::AddedFile* added) {
@@ -274,7 +279,13 @@ std::string DescribeVersionEdit(const VersionEdit& edit) {
            " bloom_fpr=" + (options.bloom_filter ? std::to_string(options.bloom_fpr) : "off") +
            " level0_file_trigger=" + std::to_string(options.level0_file_trigger) +
            " level_size_ratio=" + std::to_string(options.level_size_ratio) +
-           " target_file_bytes=" + std::to_string(options.target_file_bytes) + "\n";
+           " target_file_bytes=" + std::to_string(options.target_file_bytes);
+    if (options.tombstone_density_trigger > 0) {
+      out +=
+          " tombstone_density_trigger=" + std::to_string(options.tombstone_density_trigger) +
+          " tombstone_density_min_entries=" + std::to_string(options.tombstone_density_min_entries);
+    }
+    out += "\n";
   }
   for (const std::string& name : edit.catalog_erase) out += "erase " + Printable(name) + "\n";
   for (const auto& [name, value] : edit.catalog_put) {

@@ -21,7 +21,7 @@ namespace tidesdb {
 // sorted runs.
 constexpr int kLevels = 7;
 
-constexpr uint32_t kManifestFormatVersion = 1;
+constexpr uint32_t kManifestFormatVersion = 2;
 
 // The manifest's record of a table file.
 struct FileRecord {

@@ -20,6 +20,8 @@ VersionEdit FullEdit() {
   options.level0_file_trigger = 7;
   options.level_size_ratio = 8;
   options.target_file_bytes = uint64_t{5} << 32;
+  options.tombstone_density_trigger = 500;
+  options.tombstone_density_min_entries = uint64_t{1} << 40;
   edit.create_families = {{5, options}, {6, {}}};
   edit.create_families[1].options.bloom_filter = false;
   edit.catalog_erase = {"t/old"};
@@ -72,7 +74,8 @@ TEST(ManifestFormat, EditSurvivesTheRoundTrip) {
             "drop family 3\n"
             "drop family 4000000000\n"
             "create family 5 name=orders compression=3 block_bytes=16384 bloom_fpr=0.001000 "
-            "level0_file_trigger=7 level_size_ratio=8 target_file_bytes=21474836480\n"
+            "level0_file_trigger=7 level_size_ratio=8 target_file_bytes=21474836480 "
+            "tombstone_density_trigger=500 tombstone_density_min_entries=1099511627776\n"
             "create family 6 name= compression=2 block_bytes=8192 bloom_fpr=off "
             "level0_file_trigger=4 level_size_ratio=10 target_file_bytes=33554432\n"
             "erase t/old\n"
@@ -203,6 +206,21 @@ TEST(ManifestFormat, ARecordInsideOfAValueIsNoRecord) {
   const Result<ManifestContents> contents = ParseManifest(file, "M");
   ASSERT_TRUE(contents.ok()) << contents.status().ToString();
   EXPECT_EQ(contents->edits.size(), 3u);
+}
+
+// A family created by a program of version 1: its options end before the newer ones.
+TEST(ManifestFormat, OptionsOfVersion1HaveDefaultsForTheRest) {
+  VersionEdit edit;
+  edit.create_families = {{5, {}}};
+  std::string payload = EncodeVersionEdit(edit);
+  // Field, family and length take a byte each; a trigger of 0 takes one, the entries of 1024 two.
+  constexpr size_t kNewerBytes = 3;
+  payload.resize(payload.size() - kNewerBytes);
+  payload[2] = static_cast<char>(payload[2] - kNewerBytes);
+  const Result<VersionEdit> back = DecodeVersionEdit(payload, "M", 0);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  ASSERT_EQ(back->create_families.size(), 1u);
+  EXPECT_EQ(EncodeVersionEdit(*back), EncodeVersionEdit(edit));
 }
 
 TEST(ManifestFormat, ANewerVersionIsNotSupported) {

@@ -38,25 +38,21 @@ class Compat : public testing::Test {
     for (const auto& [name, keys] : wanted.families) EXPECT_EQ(found->families[name], keys) << name;
   }
 
-  fs::path directory_;
-};
-
-TEST_F(Compat, Version1) {
-  Copy("v1");
-  Contents wanted = ContentsOfV1();
-  {
-    auto db = Open();
-    ASSERT_NE(db, nullptr);
-    ExpectContents(db.get(), wanted);
-    auto transaction = db->Begin({});
-    for (auto& [name, keys] : wanted.families) {
-      ASSERT_TRUE(transaction->Put(db->FindFamily(name), "written now", name).ok());
-      keys["written now"] = name;
+  void OpensAndTakesWrites(const std::string& version) {
+    Copy(version);
+    Contents wanted = ContentsOfV1();
+    {
+      auto db = Open();
+      ASSERT_NE(db, nullptr);
+      ExpectContents(db.get(), wanted);
+      auto transaction = db->Begin({});
+      for (auto& [name, keys] : wanted.families) {
+        ASSERT_TRUE(transaction->Put(db->FindFamily(name), "written now", name).ok());
+        keys["written now"] = name;
+      }
+      ASSERT_TRUE(transaction->Commit().ok());
+      ASSERT_TRUE(db->Close().ok());
     }
-    ASSERT_TRUE(transaction->Commit().ok());
-    ASSERT_TRUE(db->Close().ok());
-  }
-  {
     auto db = Open();
     ASSERT_NE(db, nullptr);
     ExpectContents(db.get(), wanted);
@@ -66,19 +62,45 @@ TEST_F(Compat, Version1) {
     ExpectContents(db.get(), wanted);
     ASSERT_TRUE(db->Close().ok());
   }
+
+  // Otherwise the fixture would prove less than it seems to.
+  void ExpectEveryKindOfFile(const std::string& version) {
+    Copy(version);
+    auto db = Open();
+    ASSERT_NE(db, nullptr);
+    for (ColumnFamily* family : db->ListFamilies()) {
+      uint64_t levels = 0;
+      for (const auto& level : db->GetFamilyStats(family).levels) levels += level.files > 0;
+      EXPECT_GE(levels, 2U) << version << ": " << family->options().name;
+    }
+    ASSERT_TRUE(db->Close().ok());
+  }
+
+  void ExpectRuleForTombstones(const std::string& version, int trigger, uint64_t entries) {
+    Copy(version);
+    auto db = Open();
+    ASSERT_NE(db, nullptr);
+    for (ColumnFamily* family : db->ListFamilies()) {
+      EXPECT_EQ(family->options().tombstone_density_trigger, trigger) << version;
+      EXPECT_EQ(family->options().tombstone_density_min_entries, entries) << version;
+    }
+    ASSERT_TRUE(db->Close().ok());
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(Compat, Version1) { OpensAndTakesWrites("v1"); }
+TEST_F(Compat, Version2) { OpensAndTakesWrites("v2"); }
+
+TEST_F(Compat, TheFixturesHaveEveryKindOfFile) {
+  ExpectEveryKindOfFile("v1");
+  ExpectEveryKindOfFile("v2");
 }
 
-// Checks that the fixture has every kind of file; otherwise it would prove less than it seems to.
-TEST_F(Compat, Version1HasEveryKindOfFile) {
-  Copy("v1");
-  auto db = Open();
-  ASSERT_NE(db, nullptr);
-  for (ColumnFamily* family : db->ListFamilies()) {
-    uint64_t levels = 0;
-    for (const auto& level : db->GetFamilyStats(family).levels) levels += level.files > 0;
-    EXPECT_GE(levels, 2U) << family->options().name;
-  }
-  ASSERT_TRUE(db->Close().ok());
+TEST_F(Compat, FamiliesHaveTheirRuleForTombstones) {
+  ExpectRuleForTombstones("v1", 0, 1024);
+  ExpectRuleForTombstones("v2", kTombstoneTriggerOfV2, kTombstoneEntriesOfV2);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Contents ContentsOfV1() {
   return contents;
 }
 
-Status WriteV1(Db* db) {
+Status WriteV2(Db* db) {
   CatalogEdit edit;
   for (const auto& [name, compression] : Families()) {
     ColumnFamilyOptions options;
@@ -97,6 +97,8 @@ Status WriteV1(Db* db) {
     options.compression = compression;
     options.block_bytes = 1024;
     options.target_file_bytes = 8 << 10;
+    options.tombstone_density_trigger = kTombstoneTriggerOfV2;
+    options.tombstone_density_min_entries = kTombstoneEntriesOfV2;
     edit.create.push_back({db->NewFamilyId(), options});
   }
   edit.put = {{"fixture", "its value"}, {"empty", ""}, {"gone", "soon"}};

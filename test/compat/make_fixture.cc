@@ -8,7 +8,7 @@ namespace {
 
 tidesdb::Status Make(const char* directory) {
   TIDESDB_ASSIGN(auto db, tidesdb::Db::Open(tidesdb::compat::SmallFiles(), directory));
-  TIDESDB_TRY(tidesdb::compat::WriteV1(db.get()));
+  TIDESDB_TRY(tidesdb::compat::WriteV2(db.get()));
   return db->Close();
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from test.format_reader.data import Damaged, Reader, Unsupported, checksum
 
 _MAGIC = b"tTDBMNST"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass
@@ -112,10 +112,15 @@ def load(path):
 
 def _options(reader):
     options = Reader(reader.counted())
-    return {
+    found = {
         "name": options.counted(), "compression": options.u8(), "block_bytes": options.varint(),
         "bloom_filter": options.u8(), "bloom_fpr": options.f64(), "level0_file_trigger": options.varint(),
         "level_size_ratio": options.varint(), "target_file_bytes": options.varint()}
+    # Version 1 ends here.
+    newer = options.left() > 0
+    found["tombstone_density_trigger"] = options.varint() if newer else 0
+    found["tombstone_density_min_entries"] = options.varint() if newer else 1024
+    return found
 
 
 _FIELDS = {

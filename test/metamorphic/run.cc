@@ -304,6 +304,10 @@ std::vector<OptionSet> OptionSets() {
   compacted.flush_every = 2;
   compacted.compact_every = 2;
   compacted.family.bloom_filter = false;
+  OptionSet& deletions = add("every deletion compacted at once");
+  deletions.flush_every = 1;
+  deletions.family.tombstone_density_trigger = 1;
+  deletions.family.tombstone_density_min_entries = 0;
   OptionSet& reopened = add("opened anew all the time");
   reopened.reopen_every = 1;
   reopened.options.wal_segment_bytes = 4 << 10;
