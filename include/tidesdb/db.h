@@ -129,6 +129,9 @@ class Db {
   // Rotates the memtable and waits until it is in table files.
   // Errors: kNoSpace and kIoError (the background tries again), kReadOnly, kShuttingDown.
   virtual Status Flush() = 0;
+  // Changes Options::flush_queue_max of the open database; options() keeps the earlier value.
+  // Errors: kInvalidArgument (the number), kShuttingDown.
+  virtual Status SetFlushQueueMax(int memtables) = 0;
   // Merges a family into its last level; returns when done. Needs disk space for a second copy of the family.
   // Errors: those of Flush, kCorruption (names file and offset), kInvalidArgument (the family).
   virtual Status Compact(ColumnFamily* family) = 0;

@@ -85,6 +85,9 @@ struct Options {
   uint64_t wal_segment_bytes = 64 << 20;  // Size of a segment; recycled. 4 KiB..4 GiB.
 
   // --- Background work and files ---
+  // Writers slow down while memtables wait for their flush, as much as they ever do when this many
+  // wait, and begin to at half of it. 1..1024. Full memory may stop them earlier.
+  int flush_queue_max = 20;
   int flush_threads = 1;       // 1..64.
   int compaction_threads = 2;  // 1..64.
   // True: Close() runs the compactions that are due, however long they take. False: the next open

@@ -1,5 +1,6 @@
 #include "db/db_handle.h"
 
+#include "db/options_check.h"
 #include "txn/refused_transaction.h"
 
 namespace tidesdb {
@@ -81,6 +82,13 @@ Result<std::unique_ptr<Load>> DbHandle::BeginLoad(ColumnFamily* family,
 Status DbHandle::Flush() {
   TIDESDB_TRY(CheckOpen());
   return engine_->Flush();
+}
+
+Status DbHandle::SetFlushQueueMax(int memtables) {
+  TIDESDB_TRY(CheckOpen());
+  TIDESDB_TRY(CheckFlushQueueMax(memtables));
+  engine_->SetFlushQueueMax(memtables);
+  return Status::Ok();
 }
 
 Status DbHandle::Compact(ColumnFamily* family) {

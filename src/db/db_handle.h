@@ -37,6 +37,7 @@ class DbHandle final : public Db {
   Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily* family,
                                           const LoadOptions& options) override;
   Status Flush() override;
+  Status SetFlushQueueMax(int memtables) override;
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;
   Status Verify(ColumnFamily* family, VerifyDepth depth) override;

@@ -52,7 +52,8 @@ DbImpl::DbImpl(const Options& options, Env* env, std::string directory)
       watched_env_(*env),
       env_(watched_fs_ == nullptr ? env : &watched_env_),
       directory_(std::move(directory)),
-      plan_(PlanMemory(options)) {
+      plan_(PlanMemory(options)),
+      flush_queue_max_(options.flush_queue_max) {
   if (watched_fs_ != nullptr) watched_env_.fs = watched_fs_.get();
 }
 

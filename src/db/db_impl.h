@@ -75,6 +75,10 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Result<std::unique_ptr<Load>> BeginLoad(const ColumnFamily* family, const LoadOptions& options,
                                           std::shared_ptr<void> engine);
   Status Flush();
+  // REQUIRES: CheckFlushQueueMax is OK.
+  void SetFlushQueueMax(int memtables) {
+    flush_queue_max_.store(memtables, std::memory_order_relaxed);
+  }
   Status Compact(ColumnFamily* family);
   Status SyncWal() override;  // Also TxnEnv's.
   Status Verify(ColumnFamily* family, VerifyDepth depth);
@@ -228,6 +232,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   std::atomic<uint64_t> read_state_number_ = 1;  // TxnEnv::ReadStateNumber.
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.
   std::atomic<bool> compaction_halted_ = false;  // An input is damaged: wait for an operator.
+  std::atomic<int> flush_queue_max_;             // Relaxed: a setting.
   bool closed_ = false;
   bool only_checked_ = false;  // Opened only as a check: no background threads.
   // Used by the commit leader only.

@@ -278,6 +278,7 @@ TEST_F(DbMisuseTest, AfterCloseEveryCallIsAnError) {
   EXPECT_TRUE(db_->GetLockWaits().empty() && db_->GetDeadlocks().empty());
   EXPECT_TRUE(db_->GetLocks(10).empty() && db_->GetCompactions().empty());
   EXPECT_TRUE(db_->GetStalls().empty());
+  EXPECT_EQ(db_->SetFlushQueueMax(5).code(), Code::kShuttingDown);
   EXPECT_NE(db_->StatusText().find("closed"), std::string::npos);
   EXPECT_EQ(db_->options().memtable_bytes, options_.memtable_bytes);
   EXPECT_EQ(family_->options().name, "data");

@@ -163,9 +163,10 @@ std::string DbImpl::StatusText() const {
   AppendF(&out,
           "Background: %" PRIu64 " flushes (%.1f MiB), %" PRIu64
           " compactions (%.1f MiB read, %.1f MiB written), %" PRIu64
-          " memtables waiting, debt %.1f MiB\n",
+          " memtables waiting (slow at %d), debt %.1f MiB\n",
           s.flushes, Mib(s.flush_bytes_written), s.compactions, Mib(s.compaction_bytes_read),
-          Mib(s.compaction_bytes_written), s.immutable_memtables, Mib(s.compaction_debt_bytes));
+          Mib(s.compaction_bytes_written), s.immutable_memtables,
+          flush_queue_max_.load(std::memory_order_relaxed), Mib(s.compaction_debt_bytes));
   for (size_t i = 0; i < kDelayCauseCount; ++i) {
     const auto cause = static_cast<DelayCause>(i);
     const auto delays = write_controller_.stats(cause);

@@ -20,6 +20,9 @@ WritePressure DbImpl::Pressure() const {
   WritePressure pressure;
   pressure.memtable_bytes = tree_->memtables().MemoryBytes();
   pressure.memtable_bytes_max = plan_.memtables_max_bytes;
+  pressure.flush_queue = tree_->memtables().ImmutableCount();
+  pressure.flush_queue_max =
+      static_cast<uint64_t>(flush_queue_max_.load(std::memory_order_relaxed));
   pressure.level0 = compaction.level0_runs_max;
   pressure.level0_max = kLevel0RunsMax;
   pressure.debt_bytes = compaction.debt_bytes;

@@ -81,6 +81,7 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
   TIDESDB_TRY(Range("block_cache_bytes", resolved.block_cache_bytes, 0, uint64_t{1} << 50));
   TIDESDB_TRY(Range("sync_interval_us", resolved.sync_interval_us, 1'000, 3'600'000'000));
   TIDESDB_TRY(Range("wal_segment_bytes", resolved.wal_segment_bytes, 4 << 10, uint64_t{4} << 30));
+  TIDESDB_TRY(CheckFlushQueueMax(resolved.flush_queue_max));
   TIDESDB_TRY(RangeOfInt("flush_threads", resolved.flush_threads, 1, 64));
   TIDESDB_TRY(RangeOfInt("compaction_threads", resolved.compaction_threads, 1, 64));
   TIDESDB_TRY(RangeOfInt("open_files_max", resolved.open_files_max, 16, 1 << 20));
@@ -97,6 +98,10 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
   Cut("memtable_bytes", ForMemtables(budget, resolved.block_cache_bytes) / 2, budget,
       &resolved.memtable_bytes, cut);
   return resolved;
+}
+
+Status CheckFlushQueueMax(int memtables) {
+  return RangeOfInt("flush_queue_max", memtables, 1, 1024);
 }
 
 Status CheckFamilyOptions(const ColumnFamilyOptions& options) {

@@ -19,6 +19,9 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
 // Errors: as ResolveOptions.
 Status CheckFamilyOptions(const ColumnFamilyOptions& options);
 
+// Whether Options::flush_queue_max may have this value. Errors: as ResolveOptions.
+Status CheckFlushQueueMax(int memtables);
+
 // How the one memory budget is divided (docs/design/0012-memory.md). The cache gets the memory that
 // the other parts leave, up to its limit.
 struct MemoryPlan {

@@ -27,6 +27,8 @@ TEST(OptionsCheckTest, AWrongValueIsNamedWithWhatIsAllowed) {
   const std::pair<const char*, std::function<void(Options*)>> cases[] = {
       {"memory_max_bytes is 1;", [](Options* o) { o->memory_max_bytes = 1; }},
       {"memtable_bytes is 1;", [](Options* o) { o->memtable_bytes = 1; }},
+      {"flush_queue_max is 0;", [](Options* o) { o->flush_queue_max = 0; }},
+      {"flush_queue_max is 1025;", [](Options* o) { o->flush_queue_max = 1025; }},
       {"flush_threads is 0;", [](Options* o) { o->flush_threads = 0; }},
       {"compaction_threads is 65;", [](Options* o) { o->compaction_threads = 65; }},
       {"open_files_max is 3;", [](Options* o) { o->open_files_max = 3; }},

@@ -8,6 +8,8 @@ const char* DelayCauseName(DelayCause cause) {
   switch (cause) {
     case DelayCause::kMemtables:
       return "memtables";
+    case DelayCause::kFlushQueue:
+      return "flush queue";
     case DelayCause::kLevel0:
       return "level 0";
     case DelayCause::kDebt:
@@ -22,6 +24,7 @@ uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes,
   const std::array<double, kTankCount> tanks = {
       static_cast<double>(pressure.memtable_bytes) /
           static_cast<double>(pressure.memtable_bytes_max),
+      static_cast<double>(pressure.flush_queue) / static_cast<double>(pressure.flush_queue_max),
       pressure.level0 / pressure.level0_max,
       static_cast<double>(pressure.debt_bytes) / static_cast<double>(pressure.debt_bytes_max)};
   const auto fullest = std::max_element(tanks.begin(), tanks.end());

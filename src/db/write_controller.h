@@ -2,8 +2,8 @@
 //
 // Threads: any; Delay is called by one commit leader at a time.
 //
-// Pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at its
-// limit. Below 0.5 nobody waits. Above it, writers share a rate. The rate starts at twice the
+// Pressure is the fullest of four tanks (memtables, flush queue, level 0, compaction debt), each 1 at
+// its limit. Below 0.5 nobody waits. Above it, writers share a rate. The rate starts at twice the
 // recent flush bandwidth and falls as the square of the room left, so that it settles where writing
 // and background work are balanced. Tanks never stop writers; only memory that is really full does
 // (DbImpl waits for a flush then).
@@ -20,6 +20,8 @@ namespace tidesdb {
 struct WritePressure {
   uint64_t memtable_bytes = 0;  // Active and immutable.
   uint64_t memtable_bytes_max = 1;
+  uint64_t flush_queue = 0;  // Immutable memtables.
+  uint64_t flush_queue_max = 1;
   double level0 = 0;  // Files divided by the trigger, for the worst family.
   double level0_max = 12;
   uint64_t debt_bytes = 0;
@@ -27,9 +29,9 @@ struct WritePressure {
 };
 
 // kMemory is not a tank: memory was full, and writers waited for a flush.
-enum class DelayCause : uint8_t { kMemtables, kLevel0, kDebt, kMemory };
-inline constexpr size_t kTankCount = 3;
-inline constexpr size_t kDelayCauseCount = 4;
+enum class DelayCause : uint8_t { kMemtables, kFlushQueue, kLevel0, kDebt, kMemory };
+inline constexpr size_t kTankCount = 4;
+inline constexpr size_t kDelayCauseCount = 5;
 const char* DelayCauseName(DelayCause cause);
 
 class WriteController {

@@ -55,6 +55,21 @@ TEST(WriteControllerTest, TheRateFollowsWhatFlushesManage) {
   EXPECT_GT(TotalDelay(&slow, Memtables(70), 10), 10 * TotalDelay(&fast, Memtables(70), 10));
 }
 
+TEST(WriteControllerTest, AFullFlushQueueSlowsWritersDownToTheLeastRate) {
+  uint64_t delays[3] = {};
+  for (const uint64_t waiting : {0, 1, 2}) {
+    WriteController controller;
+    WritePressure pressure;
+    pressure.flush_queue = waiting;
+    pressure.flush_queue_max = 2;
+    delays[waiting] = TotalDelay(&controller, pressure, 10);
+    EXPECT_EQ(controller.stats(DelayCause::kFlushQueue).delay_us, delays[waiting]);
+  }
+  EXPECT_EQ(delays[0], 0u);
+  EXPECT_GT(delays[1], 0u);
+  EXPECT_EQ(delays[2], 10 * WriteController::kDelayUsMax);
+}
+
 TEST(WriteControllerTest, DelaysAreCountedUnderTheirCause) {
   WriteController controller;
   WritePressure pressure;
