@@ -290,7 +290,9 @@ std::vector<OptionSet> OptionSets() {
     return sets.back();
   };
   add("default");
-  add("memtables of 4 KiB").options.memtable_bytes = 4 << 10;
+  OptionSet& tiny = add("memtables of 4 KiB, writers slow at once");
+  tiny.options.memtable_bytes = 4 << 10;
+  tiny.options.flush_queue_max = 1;
   OptionSet& small = add("small files, many levels");
   small.options.memtable_bytes = 16 << 10;
   small.family.target_file_bytes = 8 << 10;
