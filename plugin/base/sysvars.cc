@@ -10,6 +10,7 @@
 namespace tidesdb::plugin::sysvars {
 
 Status (*make_copy)(const char* directory, bool copy) = nullptr;
+void (*set_flush_queue_max)(int memtables) = nullptr;
 
 namespace {
 
@@ -56,6 +57,9 @@ int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   return 0;
 }
 
+// The engine takes the global value.
+void TakeStallThreshold(THD*, st_mysql_sys_var*, void* value, const void* given) noexcept;
+
 TYPELIB MakeTypelib(const char** names, size_t count) {
   TYPELIB lib = {};
   lib.count = static_cast<unsigned>(count);
@@ -99,6 +103,8 @@ TYPELIB MakeTypelib(const char** names, size_t count) {
 
 #define TIDESDB_SessionNumber(name, meaning, check, ...) \
   MYSQL_THDVAR_ULONGLONG(name, PLUGIN_VAR_RQCMDARG, meaning, check, nullptr, __VA_ARGS__, 0);
+#define TIDESDB_SessionToldNumber(name, meaning, update, ...) \
+  MYSQL_THDVAR_ULONGLONG(name, PLUGIN_VAR_RQCMDARG, meaning, nullptr, update, __VA_ARGS__, 0);
 #define TIDESDB_SessionBool(name, meaning, check, on) \
   MYSQL_THDVAR_BOOL(name, PLUGIN_VAR_OPCMDARG, meaning, check, nullptr, on);
 #define TIDESDB_SessionEnum(name, meaning, check, place, ...) \
@@ -107,6 +113,21 @@ TYPELIB MakeTypelib(const char** names, size_t count) {
 // clang-format on
 
 TIDESDB_SYSTEM_VARIABLES(TIDESDB_DEFINE)
+
+ulonglong& GlobalStallThreshold() {
+  return THDVAR(static_cast<THD*>(nullptr), default_l0_queue_stall_threshold);
+}
+
+void TakeStallThreshold(THD*, st_mysql_sys_var*, void* value, const void* given) noexcept {
+  guard::Run([&] {
+    auto* const variable = static_cast<ulonglong*>(value);
+    *variable = *static_cast<const ulonglong*>(given);
+    if (variable == &GlobalStallThreshold() && set_flush_queue_max != nullptr) {
+      set_flush_queue_max(static_cast<int>(*variable));
+    }
+    return 0;
+  });
+}
 
 constexpr int kOpenFilesDefault = 256;
 constexpr int kOpenFilesMin = 16;
@@ -198,6 +219,7 @@ void FillOptions(Options* options) {
   if (max_concurrent_flushes_value > 0) {
     options->flush_threads = std::min(options->flush_threads, max_concurrent_flushes_value);
   }
+  options->flush_queue_max = static_cast<int>(GlobalStallThreshold());
   options->compaction_threads = compaction_threads_value;
   options->finish_compactions_on_close = finish_compactions_on_close_value != 0;
   options->open_files_max =
@@ -248,13 +270,18 @@ ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table) {
   if (options.bloom_fpr > 0.5) options.bloom_fpr = 0.5;
   options.level0_file_trigger = static_cast<int>(table.l1_file_count_trigger);
   options.level_size_ratio = static_cast<int>(table.level_size_ratio);
+  options.tombstone_density_trigger = static_cast<int>(table.tombstone_density_trigger);
+  options.tombstone_density_min_entries = table.tombstone_density_min_entries;
   return options;
 }
 
 bool SameStorage(const ha_table_option_struct& a, const ha_table_option_struct& b) {
   return a.compression == b.compression && a.bloom_filter == b.bloom_filter &&
          a.bloom_fpr == b.bloom_fpr && a.l1_file_count_trigger == b.l1_file_count_trigger &&
-         a.level_size_ratio == b.level_size_ratio && a.ttl == b.ttl && a.encrypted == b.encrypted;
+         a.level_size_ratio == b.level_size_ratio &&
+         a.tombstone_density_trigger == b.tombstone_density_trigger &&
+         a.tombstone_density_min_entries == b.tombstone_density_min_entries && a.ttl == b.ttl &&
+         a.encrypted == b.encrypted;
 }
 
 }  // namespace tidesdb::plugin::sysvars

@@ -62,6 +62,9 @@ extern ha_create_table_option index_options[];
 // connection.
 extern Status (*make_copy)(const char* directory, bool copy);
 
+// Sets Options::flush_queue_max of the open database. Set with the first open.
+extern void (*set_flush_queue_max)(int memtables);
+
 void FillOptions(Options* options);
 // Makes the variables show the options in effect.
 void ShowOptions(const Options& options);

@@ -2,7 +2,7 @@
 //
 // X(name, where, type, (values), "meaning"[, check]). where: Start (my.cnf), Global (SET GLOBAL) or Session (SET).
 // type and its values: Int, Unsigned, Number, Double: (default, least, most). Bool: (default). Enum: (place of the
-// default, choices...). Text: (). check: a function that may refuse what is set.
+// default, choices...). Text: (). check: a function that may refuse what is set; of a ToldNumber: one that stores it.
 // After a change: python3 -m tools.variables.
 #pragma once
 
@@ -97,7 +97,9 @@
   X(default_klog_value_threshold, Session, Number, (1024, 0, kUnlimited), \
     "In new tables, values of BLOB, TEXT, VARCHAR and similar types with more bytes are stored apart from their rows, " \
     "so that reads and writes of other columns do not touch them. 0: all stay in their rows; 1 to 64 mean 64.") \
-  X(default_l0_queue_stall_threshold, Session, Number, (20, 1, 1024), TIDESDB_NO_EFFECT) \
+  X(default_l0_queue_stall_threshold, Session, ToldNumber, (20, 1, 1024), \
+    "The global value: writers slow down when this many memtables wait for their flush, and begin to at half of it. " \
+    "It is for all tables: the session's value and the table option have no influence.", TakeStallThreshold) \
   X(default_l1_file_count_trigger, Session, Number, (4, 1, 1024), \
     "Number of files in the first level that starts a compaction, for new tables.") \
   X(default_level_size_ratio, Session, Number, (10, 2, 100), \
@@ -113,6 +115,9 @@
     "SERIALIZABLE"), TIDESDB_NO_EFFECT) \
   X(default_object_lazy_compaction, Session, Bool, (0), TIDESDB_NO_EFFECT) \
   X(default_object_prefetch_compaction, Session, Bool, (1), TIDESDB_NO_EFFECT) \
-  X(default_tombstone_density_trigger, Session, Number, (0, 0, 10000), TIDESDB_NO_EFFECT) \
-  X(default_tombstone_density_min_entries, Session, Number, (1024, 0, kUnlimited), TIDESDB_NO_EFFECT)
+  X(default_tombstone_density_trigger, Session, Number, (0, 0, 10000), \
+    "In new tables, a table file is merged for the sake of its deletions when they are this share of its entries, in " \
+    "1/10000. 0: automatic, when they are a quarter and many.") \
+  X(default_tombstone_density_min_entries, Session, Number, (1024, 0, kUnlimited), \
+    "With tidesdb_default_tombstone_density_trigger: only table files with at least this many entries.")
 // clang-format on

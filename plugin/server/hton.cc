@@ -68,6 +68,9 @@ Status OpenEngine() {
     return opened;
   }
   engine = opening.release();
+  sysvars::set_flush_queue_max = [](int memtables) {
+    if (engine != nullptr) engine->db->SetFlushQueueMax(memtables).IgnoreError();
+  };
   return Status::Ok();
 }
 
