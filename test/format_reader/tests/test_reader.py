@@ -26,6 +26,12 @@ class Reads(unittest.TestCase):
         with self.assertRaises(AssertionError):
             compare({"t": [["1", None]]}, {"t": [["1", "0"]]})
 
+    def test_options_of_each_version_of_the_manifest(self):
+        for folder, trigger, entries in (("v1", 0, 1024), ("v2", 9900, 1 << 40)):
+            for options in Database(_COMPAT / folder).state.families.values():
+                self.assertEqual(options["tombstone_density_trigger"], trigger, folder)
+                self.assertEqual(options["tombstone_density_min_entries"], entries, folder)
+
     def test_each_compression_and_kind_of_file(self):
         database = Database(_COMPAT / "v1")
         self.assertEqual([options["compression"] for options in database.state.families.values()], [0, 1, 2, 3])
