@@ -117,7 +117,8 @@
   X(default_object_prefetch_compaction, Session, Bool, (1), TIDESDB_NO_EFFECT) \
   X(default_tombstone_density_trigger, Session, Number, (0, 0, 10000), \
     "In new tables, a table file is merged for the sake of its deletions when they are this share of its entries, in " \
-    "1/10000. 0: automatic, when they are a quarter and many.") \
+    "1/10000. The lower, the sooner deleted rows leave the disk, and the more is written. 0: automatic, when they are a " \
+    "quarter and many.") \
   X(default_tombstone_density_min_entries, Session, Number, (1024, 0, kUnlimited), \
     "With tidesdb_default_tombstone_density_trigger: only table files with at least this many entries.")
 // clang-format on
