@@ -76,6 +76,7 @@ inline constexpr char kDirectoryName[] = "#tidesdb";
 bool PessimisticLocking();
 bool PrintAllConflicts();
 bool SnapshotIsolation(THD* thd);
+bool SingleDeletePrimary(THD* thd);
 uint64_t LockWaitTimeoutUs(THD* thd);
 // For a transaction that begins with the current statement; 0: the engine's default.
 uint64_t StagingBytes(THD* thd);

@@ -70,7 +70,10 @@
     "error 1020. Like innodb_snapshot_isolation.") \
   X(ttl, Session, Number, (0, 0, kUnlimited), "Not supported yet; must be 0.", RefuseTtl) \
   X(skip_unique_check, Session, Bool, (0), "Accepted for compatibility; has no effect: uniqueness is always checked.") \
-  X(single_delete_primary, Session, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(single_delete_primary, Session, Bool, (0), \
+    "Deleting a row that was never updated since its insert leaves no tombstone: in the first flush or compaction that " \
+    "has both, row and deletion vanish. Also makes DELETE look once more for each row. For queues and rows that live " \
+    "shortly.") \
   X(backpressure_wait_timeout_ms, Session, Number, (60000, 0, 3600000), TIDESDB_NO_EFFECT) \
   X(lock_wait_timeout_ms, Session, Number, (50000, 0, 3600000), \
     "Milliseconds to wait for a row lock; then error 1205.") \

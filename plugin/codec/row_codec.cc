@@ -14,7 +14,9 @@ constexpr uint8_t kFormat = 1;         // Of the table's first version.
 constexpr uint8_t kFormatVersion = 2;  // A byte holds the version.
 constexpr uint8_t kFormatApart = 3;    // Then bits say which values lie apart.
 constexpr uint8_t kWideEnds = 1;       // Ends of varying values have 4 bytes instead of 2.
+constexpr uint8_t kPutOnce = 2;        // See MarkPutOnce().
 
+constexpr size_t kFlagsAt = 1;
 constexpr size_t kHeaderBytes = 2;
 constexpr size_t kVersionBytes = 1;
 constexpr size_t kReferenceBytes = sizeof(uint64_t) + sizeof(uint32_t);
@@ -211,7 +213,7 @@ uint32_t RowCodec::ColumnOfId(uint32_t id) const {
 Status RowCodec::ReadHeader(Slice row, Header* header) {
   if (row.size() < kHeaderBytes) return Damaged("too short");
   const auto format = static_cast<uint8_t>(row[0]);
-  header->wide = (static_cast<uint8_t>(row[1]) & kWideEnds) != 0;
+  header->wide = (static_cast<uint8_t>(row[kFlagsAt]) & kWideEnds) != 0;
   header->body = row.substr(kHeaderBytes);
   if (format == kFormat) return Status::Ok();
   if (format != kFormatVersion && format != kFormatApart) {
@@ -323,6 +325,14 @@ void RowCodec::Encode(const uint8_t* record, const std::vector<ApartValue>& apar
     memcpy(row->data() + at, &end, end_bytes);
     at += end_bytes;
   }
+}
+
+void RowCodec::MarkPutOnce(std::string* row) {
+  (*row)[kFlagsAt] = static_cast<char>(static_cast<uint8_t>((*row)[kFlagsAt]) | kPutOnce);
+}
+
+bool RowCodec::IsPutOnce(Slice row) {
+  return row.size() > kFlagsAt && (static_cast<uint8_t>(row[kFlagsAt]) & kPutOnce) != 0;
 }
 
 Status RowCodec::ListApart(Slice row, std::vector<ApartValue>* apart) const {

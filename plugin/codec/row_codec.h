@@ -84,6 +84,11 @@ class RowCodec {
   void Encode(const uint8_t* record, const std::vector<ApartValue>& apart, std::string* row) const;
   void Encode(const uint8_t* record, std::string* row) const { Encode(record, {}, row); }
 
+  // A mark on an encoded row: when it was put, no older row had its key, except a deleted one. So a single deletion
+  // of it brings nothing back. Encode() writes none.
+  static void MarkPutOnce(std::string* row);
+  static bool IsPutOnce(Slice row);
+
   // Lists all values of a row that lie apart, also those of dropped columns. Replaces *apart.
   // Errors: kCorruption, kNotSupported.
   Status ListApart(Slice row, std::vector<ApartValue>* apart) const;

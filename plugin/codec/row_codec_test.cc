@@ -161,6 +161,37 @@ TEST(RowCodecTest, RowsAreTheSameByTheirStoredColumns) {
   EXPECT_FALSE(same(record, Record(columns, other)));
 }
 
+TEST(RowCodecTest, AMarkOnARowChangesNoColumn) {
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1, Defaults());
+  RowPlan plan;
+  plan.Build(codec, std::vector<bool>(columns.size(), true));
+  EXPECT_FALSE(RowCodec::IsPutOnce(""));
+  for (const size_t blob_bytes : {size_t{7}, size_t{70'000}}) {  // The second needs the other flag.
+    Row row;
+    row.number = 5;
+    row.blob = std::string(blob_bytes, 'b');
+    const std::string record = Record(columns, row);
+    std::string plain;
+    codec.Encode(reinterpret_cast<const uint8_t*>(record.data()), &plain);
+    EXPECT_FALSE(RowCodec::IsPutOnce(plain));
+    std::string marked = plain;
+    RowCodec::MarkPutOnce(&marked);
+    EXPECT_TRUE(RowCodec::IsPutOnce(marked));
+    EXPECT_EQ(marked.size(), plain.size());
+    std::string read(kRecordBytes, '\0');
+    std::string read_marked(kRecordBytes, '\0');
+    std::vector<ApartValue> apart;
+    ASSERT_TRUE(plan.Decode(plain, reinterpret_cast<uint8_t*>(read.data()), &apart).ok());
+    ASSERT_TRUE(plan.Decode(marked, reinterpret_cast<uint8_t*>(read_marked.data()), &apart).ok());
+    EXPECT_TRUE(codec.SameRow(reinterpret_cast<const uint8_t*>(read.data()),
+                              reinterpret_cast<const uint8_t*>(read_marked.data())));
+    EXPECT_TRUE(codec.SameRow(reinterpret_cast<const uint8_t*>(record.data()),
+                              reinterpret_cast<const uint8_t*>(read_marked.data())));
+  }
+}
+
 TEST(RowCodecTest, TrailingPadIsNotStored) {
   const std::vector<Column> columns = Columns();
   RowCodec codec;

@@ -14,6 +14,7 @@ struct TouchedTable {
   int64_t rows = 0;
   int64_t statement_rows = 0;
   uint64_t changes = 0;              // Not 0: the transaction counts as a writer of the table.
+  bool deletes = false;              // It has deleted rows, even if that was undone.
   uint64_t next_auto_increment = 0;  // 0: none used.
   uint64_t auto_increment_max = 0;
   uint64_t recorded_auto_increment = 0;  // By this transaction.

@@ -131,6 +131,7 @@ int RowWriter::LoadRow(const uchar* row) {
   }
   if (const int error = PutNewValues(row)) return error;
   open_.codec.rows().Encode(row, new_apart_, &row_bytes_);
+  RowCodec::MarkPutOnce(&row_bytes_);  // A table that is loaded has no other rows.
   entries_.resize(open_.families.size());
   Status added = load_->Add(TableLoad::kRows, new_row_key_, row_bytes_);
   size_t slot = TableLoad::kRows;

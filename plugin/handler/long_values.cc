@@ -53,10 +53,8 @@ int RowReader::FetchValues(Slice primary_key, uchar* record, bool may_be_gone) {
 int RowWriter::ListOldValues(Slice primary_key) {
   old_apart_.clear();
   if (open_.state->values == nullptr) return 0;
-  const auto found = transaction()->GetForUpdate(open_.state->primary, primary_key,
-                                                 LockMode::kExclusive, LockWait::kWait, &old_row_);
-  if (!found.ok()) return statement_.Fail(found.status());
-  if (!*found) return 0;
+  if (const int error = ReadOldRow(primary_key)) return error;
+  if (old_row_.slice().empty()) return 0;
   const Status listed = open_.codec.rows().ListApart(old_row_.slice(), &old_apart_);
   return listed.ok() ? 0 : statement_.Fail(listed);
 }

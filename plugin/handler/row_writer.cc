@@ -1,5 +1,6 @@
 #include "handler/row_writer.h"
 
+#include "base/sysvars.h"
 #include "codec/bytes.h"
 #include "dictionary/engine.h"
 #include "session/thd_session.h"
@@ -259,6 +260,7 @@ int RowWriter::Insert(const uchar* row) {
   if (const int error = CheckNewEntries(image)) return error;
   if (const int error = PutNewValues(row)) return error;
   open_.codec.rows().Encode(row, new_apart_, &row_bytes_);
+  if (!session()->MayReplaceDeleted(*open_.state)) RowCodec::MarkPutOnce(&row_bytes_);
   if (const int error = PutNewRow(at_once)) return error;
   for (uint i = 0; i < open_.families.size(); i++) {
     if (open_.codec.is_primary(i)) continue;
@@ -301,6 +303,7 @@ int RowWriter::TakeEntriesOver(const Image& old_row, Slice primary_key) {
   Slice old_bytes = old_row_.slice();
   if (open_.state->values == nullptr) {
     open_.codec.rows().Encode(old_row.row, &row_bytes_);
+    if (*seen && RowCodec::IsPutOnce(other_.slice())) RowCodec::MarkPutOnce(&row_bytes_);
     old_bytes = row_bytes_;
   }
   if (*seen && other_.slice() == old_bytes) return 0;
@@ -328,6 +331,31 @@ int RowWriter::PutChanges() {
     if (const int error = PutEntry(i, !entries_[i].moves)) return error;
   }
   return 0;
+}
+
+// The newest row, under its lock; empty if there is none.
+int RowWriter::ReadOldRow(Slice primary_key) {
+  const auto found = transaction()->GetForUpdate(open_.state->primary, primary_key,
+                                                 LockMode::kExclusive, LockWait::kWait, &old_row_);
+  return found.ok() ? 0 : statement_.Fail(found.status());
+}
+
+// A single deletion vanishes with the row that it meets, even while older snapshots are open or deeper files may have
+// the key. That needs a row that was put once. If this transaction has written the row, the engine makes it a plain
+// deletion.
+// REQUIRES: ListOldValues().
+int RowWriter::DeleteOldRow(Slice primary_key) {
+  session()->NoteDeletion(open_.state);
+  bool single = sysvars::SingleDeletePrimary(open_.thd());
+  if (single) {
+    if (open_.state->values == nullptr) {
+      if (const int error = ReadOldRow(primary_key)) return error;
+    }
+    single = RowCodec::IsPutOnce(old_row_.slice());
+  }
+  const Status deleted = single ? transaction()->SingleDelete(open_.state->primary, primary_key)
+                                : transaction()->Delete(open_.state->primary, primary_key);
+  return deleted.ok() ? 0 : statement_.Fail(deleted);
 }
 
 int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* primary_key) {
@@ -360,8 +388,7 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
   if (const int error = ReplaceValues(old_row, new_row)) return error;
   open_.codec.rows().Encode(new_row, new_apart_, &row_bytes_);
   if (key_moved) {
-    const Status deleted = transaction()->Delete(open_.state->primary, *primary_key);
-    if (!deleted.ok()) return statement_.Fail(deleted);
+    if (const int error = DeleteOldRow(*primary_key)) return error;
   }
   const Status put = transaction()->Put(open_.state->primary, new_row_key_, row_bytes_);
   if (!put.ok()) return statement_.Fail(put);
@@ -376,8 +403,7 @@ int RowWriter::Delete(const uchar* row, std::string* primary_key) {
   Image image;
   if (const int error = ImageOf(row, &computed_old_, &image)) return error;
   if (const int error = ListOldValues(*primary_key)) return error;
-  const Status deleted = transaction()->Delete(open_.state->primary, *primary_key);
-  if (!deleted.ok()) return statement_.Fail(deleted);
+  if (const int error = DeleteOldRow(*primary_key)) return error;
   if (const int error = DeleteOldValues()) return error;
   entries_.resize(open_.families.size());
   for (uint i = 0; i < open_.families.size(); i++) {

@@ -91,7 +91,10 @@ class RowWriter {
   int PutEntry(uint number, bool held_before = false);
   int DeleteEntry(uint number);
 
-  // value_writer.cc: long values, which lie apart from their rows.
+  int ReadOldRow(Slice primary_key);
+  int DeleteOldRow(Slice primary_key);
+
+  // long_values.cc: they lie apart from their rows.
   int ListOldValues(Slice primary_key);
   int DeleteValue(const ApartValue& value);
   int DeleteOldValues();
@@ -124,7 +127,7 @@ class RowWriter {
   std::string row_bytes_;
   std::string key_;
   PinnedValue other_;
-  // The values that a row refers to before and after a write; after it, by column.
+  // The row before a write, if it was read; the values that it refers to before and after; after it, by column.
   PinnedValue old_row_;
   std::vector<ApartValue> old_apart_;
   std::vector<ApartValue> new_apart_;

@@ -475,6 +475,17 @@ void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t insert
   touched.changes += changed;
 }
 
+void Session::NoteDeletion(const std::shared_ptr<TableState>& table) {
+  Touch(table).deletes = true;
+}
+
+// The family identifies the rows, whichever object describes the table.
+bool Session::MayReplaceDeleted(const TableState& table) const {
+  return std::any_of(touched_.begin(), touched_.end(), [&table](const TouchedTable& touched) {
+    return touched.deletes && touched.table->def.primary_family == table.def.primary_family;
+  });
+}
+
 void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next,
                                 uint64_t max) {
   TouchedTable& touched = Touch(table);

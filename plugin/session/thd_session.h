@@ -114,6 +114,11 @@ class Session final : private LockWaitListener {
 
   // --- Effects of a commit ---
   void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
+  // Call before a row is deleted.
+  void NoteDeletion(const std::shared_ptr<TableState>& table);
+  // Whether a row that is inserted now may replace one that this transaction has deleted: the commit
+  // then puts the new row over the old one.
+  bool MayReplaceDeleted(const TableState& table) const;
   // `max`: the largest value of the column.
   void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next, uint64_t max);
 

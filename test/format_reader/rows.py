@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from test.format_reader.data import Damaged, Reader, Unsupported
 
 _FIRST, _APART = 1, 3
-_WIDE = 1  # Flag: end offsets have 4 bytes.
+# Flags.
+_WIDE = 1  # End offsets have 4 bytes.
+_PUT_ONCE = 2  # Says nothing about the columns.
 
 
 @dataclass
@@ -129,7 +131,7 @@ def read_row(definition, key, value, values=None):
     if row_format not in (_FIRST, _APART):
         raise Unsupported(f"a row of format {value[0]}")
     flags = reader.u8()
-    if flags & ~_WIDE:
+    if flags & ~(_WIDE | _PUT_ONCE):
         raise Damaged(f"a row's flags are {flags}")
     if row_format == _APART and reader.u8() != 0:
         raise Unsupported("a row of a later version of its table")
