@@ -13,6 +13,7 @@ def settings(rng):
         f"SET tidesdb_default_level_size_ratio = {rng.choice([2, 10])}",
         f"SET tidesdb_default_compression = {rng.choice(['NONE', 'LZ4', 'ZSTD'])}",
         f"SET tidesdb_default_bloom_filter = {rng.choice(['ON', 'OFF'])}",
+        f"SET tidesdb_single_delete_primary = {rng.choice(['ON', 'OFF'])}",
     ]
 
 
