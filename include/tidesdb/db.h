@@ -135,6 +135,11 @@ class Db {
   // Merges a family into its last level; returns when done. Needs disk space for a second copy of the family.
   // Errors: those of Flush, kCorruption (names file and offset), kInvalidArgument (the family).
   virtual Status Compact(ColumnFamily* family) = 0;
+  // Asks the background for the same with the keys from `first` to `last`, both included, as they are committed now;
+  // returns at once. The memtable is flushed before. Files that other keys connect with these are merged too, at most
+  // the family. Comes after more urgent compactions. A restart, or an error of the compaction, ends the request.
+  // Errors: kReadOnly, kInvalidArgument (the family).
+  virtual Status RequestCompaction(ColumnFamily* family, Slice first, Slice last) = 0;
   // Makes all acknowledged commits, prepares and rollbacks durable now.
   // Errors: kIoError (the database becomes read-only), kReadOnly.
   virtual Status SyncWal() = 0;

@@ -18,7 +18,7 @@ enum class CompactionReason : uint8_t {
   kLevel0Runs,   // Too many runs in level 0.
   kLevelSize,    // A level exceeds its target.
   kDeadEntries,  // Files with mostly dead entries.
-  kManual,       // Db::Compact.
+  kManual,       // Db::Compact or RequestCompaction.
 };
 
 const char* CompactionKindName(CompactionKind kind);

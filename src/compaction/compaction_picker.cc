@@ -248,18 +248,40 @@ std::optional<Compaction> PickIdleCompaction(const VersionRef& version,
 
 std::optional<Compaction> PickFullCompaction(const VersionRef& version,
                                              const PickContext& context) {
+  std::string first;
+  std::string last;
+  bool empty = true;
+  for (const FileList& files : version->levels()) CoverRange(files, &first, &last, &empty);
+  return empty ? std::nullopt : PickRangeCompaction(version, first, last, context);
+}
+
+std::optional<Compaction> PickRangeCompaction(const VersionRef& version, Slice first, Slice last,
+                                              const PickContext& context) {
   if (!context.running.empty()) return std::nullopt;
   Compaction compaction;
   compaction.version = version;
   compaction.reason = CompactionReason::kManual;
   compaction.output_level = kLevels - 1;
+  // In the last level no file may overlap the output, and above it none may hold older entries than the output.
+  std::string key_min(first);
+  std::string key_max(last);
+  size_t files_before = 0;
+  do {
+    files_before = compaction.InputFiles();
+    compaction.inputs.clear();
+    for (int level = 0; level < kLevels; ++level) {
+      FileList files = version->Overlapping(level, key_min, key_max);
+      if (files.empty()) continue;
+      bool covers_none = false;
+      CoverRange(files, &key_min, &key_max, &covers_none);
+      compaction.inputs.push_back({level, std::move(files)});
+    }
+  } while (compaction.InputFiles() != files_before);
   bool settled = true;  // In the last level, with one version of each key and no tombstones.
-  for (int level = 0; level < kLevels; ++level) {
-    if (version->files(level).empty()) continue;
-    compaction.inputs.push_back({level, version->files(level)});
-    for (const FileRef& file : version->files(level)) {
+  for (const Compaction::Input& input : compaction.inputs) {
+    for (const FileRef& file : input.files) {
       const TableProperties& p = file->properties();
-      if (level < kLevels - 1 || p.tombstones > 0 || p.keys < p.entries) settled = false;
+      if (input.level < kLevels - 1 || p.tombstones > 0 || p.keys < p.entries) settled = false;
     }
   }
   if (settled) return std::nullopt;

@@ -57,6 +57,11 @@ std::optional<Compaction> PickIdleCompaction(const VersionRef& version, const Pi
 // All of the family into its deepest level; nothing if there is no work or a job is running.
 std::optional<Compaction> PickFullCompaction(const VersionRef& version, const PickContext& context);
 
+// The same for the files that meet [first, last], and those that must go with them: other files that their keys reach
+// into.
+std::optional<Compaction> PickRangeCompaction(const VersionRef& version, Slice first, Slice last,
+                                              const PickContext& context);
+
 // The deepest level for files that are newer than everything in the family: nothing overlaps them
 // there or above, and no running job's output will.
 int PickIngestLevel(const Version& version, const FileList& files, const PickContext& context);

@@ -16,7 +16,7 @@ namespace {
 //   L0 9 a..m 100K @90..99 t=5/10      file number, keys, bytes, sequences, tombstones of entries
 //   running L5 3 4 -> 6 a..f           a job with input files 3 and 4 that writes a..f of level 6
 //   context oldest=50 newest=1000
-//   pick | idle | scores | full | ingest a..c
+//   pick | idle | scores | full | range a..c | ingest a..c
 class Scene {
  public:
   std::string Run(const GoldenCase& golden) {
@@ -148,10 +148,18 @@ class Scene {
       }
       return "level " + std::to_string(PickIngestLevel(*version, files, context_)) + "\n";
     }
+    std::string first;
+    std::string last;
+    if (question == "range") {
+      std::string word;
+      *words >> word;
+      std::tie(first, last) = Range(word);
+    }
     const std::optional<Compaction> picked =
-        question == "full"   ? PickFullCompaction(version, context_)
-        : question == "idle" ? PickIdleCompaction(version, context_)
-                             : PickCompaction(version, ComputeScores(*version), context_);
+        question == "full"    ? PickFullCompaction(version, context_)
+        : question == "range" ? PickRangeCompaction(version, first, last, context_)
+        : question == "idle"  ? PickIdleCompaction(version, context_)
+                              : PickCompaction(version, ComputeScores(*version), context_);
     if (!picked) return "nothing\n";
     std::string out = picked->Describe();
     if (!picked->grandparents.empty()) {

@@ -63,7 +63,35 @@ Scheduler::Outcome DbImpl::RunCompaction() {
     return after_deleting;
   }
   auto task = tree_->PickCompaction();
+  if (task == nullptr) task = PickRequested();
   return task == nullptr ? after_deleting : RunPicked(std::move(task));
+}
+
+std::unique_ptr<LsmTree::Task> DbImpl::PickRequested() {
+  std::vector<CompactionRequests::Request> requests = requests_.Take();
+  if (requests.empty()) return nullptr;
+  if (std::any_of(requests.begin(), requests.end(), [](const auto& one) { return one.is_new(); })) {
+    // After an error the request merges what is in files.
+    txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); })
+        .IgnoreError();
+    const uint64_t wanted = tree_->memtables().SourcesAdded();
+    for (CompactionRequests::Request& one : requests) {
+      if (one.is_new()) one.sources = wanted;
+    }
+  }
+  const uint64_t installed = tree_->memtables().SourcesInstalled();
+  std::unique_ptr<LsmTree::Task> task;
+  std::vector<CompactionRequests::Request> waiting;
+  for (CompactionRequests::Request& one : requests) {
+    if (one.sources <= installed && task == nullptr) {
+      bool busy = false;
+      task = tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
+      if (!busy) continue;
+    }
+    waiting.push_back(std::move(one));
+  }
+  requests_.GiveBack(std::move(waiting));
+  return task;
 }
 
 Scheduler::Outcome DbImpl::RunIdleCompaction() {

@@ -96,6 +96,11 @@ Status DbHandle::Compact(ColumnFamily* family) {
   return engine_->Compact(family);
 }
 
+Status DbHandle::RequestCompaction(ColumnFamily* family, Slice first, Slice last) {
+  TIDESDB_TRY(engine_->CheckFamily(family));
+  return engine_->RequestCompaction(family, first, last);
+}
+
 Status DbHandle::SyncWal() {
   TIDESDB_TRY(CheckOpen());
   return engine_->SyncWal();

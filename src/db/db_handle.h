@@ -39,6 +39,7 @@ class DbHandle final : public Db {
   Status Flush() override;
   Status SetFlushQueueMax(int memtables) override;
   Status Compact(ColumnFamily* family) override;
+  Status RequestCompaction(ColumnFamily* family, Slice first, Slice last) override;
   Status SyncWal() override;
   Status Verify(ColumnFamily* family, VerifyDepth depth) override;
   Result<uint64_t> Checkpoint(const std::string& directory, CheckpointFiles files) override;

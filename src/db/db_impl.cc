@@ -195,7 +195,9 @@ Status DbImpl::Compact(ColumnFamily* family) {
     bool busy = false;
     auto task = tree_->PickFullCompaction(family->id(), &busy);
     if (task != nullptr) {
-      return RunTask(std::move(task));
+      Status done = RunTask(std::move(task));
+      scheduler_->WakeCompaction();  // A request may have waited for its end.
+      return done;
     }
     if (!busy) return Status::Ok();
     TIDESDB_TRY(errors_->FlushErrorSince(failures));
@@ -204,6 +206,13 @@ Status DbImpl::Compact(ColumnFamily* family) {
     }
     WaitForBackground(WatchedWait::kBackground);
   }
+}
+
+Status DbImpl::RequestCompaction(const ColumnFamily* family, Slice first, Slice last) {
+  TIDESDB_TRY(errors_->CheckWritable());
+  requests_.Add(family->id(), first, last);
+  scheduler_->WakeCompaction();
+  return Status::Ok();
 }
 
 Status DbImpl::SyncWal() {

@@ -20,6 +20,7 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "db/compaction_history.h"
+#include "db/compaction_requests.h"
 #include "db/error_state.h"
 #include "db/family_registry.h"
 #include "db/log_file.h"
@@ -80,6 +81,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
     flush_queue_max_.store(memtables, std::memory_order_relaxed);
   }
   Status Compact(ColumnFamily* family);
+  Status RequestCompaction(const ColumnFamily* family, Slice first, Slice last);
   Status SyncWal() override;  // Also TxnEnv's.
   Status Verify(ColumnFamily* family, VerifyDepth depth);
   Result<SequenceNumber> Checkpoint(const std::string& directory, CheckpointFiles files)
@@ -201,6 +203,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Scheduler::Outcome RunFlush();
   Scheduler::Outcome RunCompaction();
   Scheduler::Outcome RunIdleCompaction();
+  // Null: no request, or all of them wait for a flush or another compaction.
+  std::unique_ptr<LsmTree::Task> PickRequested();
   Scheduler::Outcome RunPicked(std::unique_ptr<LsmTree::Task> task);
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();
@@ -226,6 +230,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   FamilyRegistry families_;
   WriteController write_controller_;
   CompactionHistory compactions_;
+  CompactionRequests requests_;
   std::unique_ptr<TxnManager> txns_;  // Until the end: ended transactions use it.
   std::unique_ptr<Scheduler> scheduler_;
 

@@ -63,6 +63,7 @@ class DbMisuseTest : public testing::Test {
     errors.push_back(txn->DeleteUnderLock(family, "k", false));
     errors.push_back(txn->NewIterator(family, {})->status());
     errors.push_back(db->Compact(family));
+    errors.push_back(db->RequestCompaction(family, "a", "b"));
     errors.push_back(db->Verify(family, VerifyDepth::kAll));
     errors.push_back(db->BeginLoad(family, {}).status());
     errors.push_back(db->DropFamily(family));

@@ -136,6 +136,8 @@ class LsmTree {
   // The whole family to its deepest level. `busy` is set if a running job is in the way: wait and ask again. Null
   // and not busy: nothing to do.
   std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);
+  // The same for the files of [first, last] and those that must go with them.
+  std::unique_ptr<Task> PickRangeCompaction(FamilyId family, Slice first, Slice last, bool* busy);
   // Runs and installs it. It is no error if the family was dropped meanwhile. `info`, if not null, receives the
   // result, without times.
   // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be picked again: the

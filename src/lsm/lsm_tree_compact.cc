@@ -115,6 +115,15 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool
   });
 }
 
+std::unique_ptr<LsmTree::Task> LsmTree::PickRangeCompaction(FamilyId family, Slice first,
+                                                            Slice last, bool* busy) {
+  *busy = false;
+  return TryPick(family, [&](const VersionRef& version, const PickContext& context) {
+    *busy = !context.running.empty();
+    return tidesdb::PickRangeCompaction(version, first, last, context);
+  });
+}
+
 Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop,
                               CompactionInfo* info) {
   const Compaction& compaction = task->compaction;

@@ -236,7 +236,10 @@ class Runner {
     const auto due = [this](uint64_t every) { return every > 0 && quiet_points_ % every == 0; };
     if (due(set_.flush_every)) TIDESDB_TRY(db_->Flush());
     if (due(set_.compact_every)) {
-      for (ColumnFamily* family : families_) TIDESDB_TRY(db_->Compact(family));
+      const bool part = quiet_points_ / set_.compact_every % 2 == 0;
+      for (ColumnFamily* family : families_) {
+        TIDESDB_TRY(part ? db_->RequestCompaction(family, "key1", "key3") : db_->Compact(family));
+      }
     }
     if (due(set_.reopen_every)) {
       TIDESDB_TRY(db_->Close());
