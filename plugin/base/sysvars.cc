@@ -244,6 +244,9 @@ bool PessimisticLocking() { return pessimistic_locking_value != 0; }
 bool PrintAllConflicts() { return print_all_conflicts_value != 0; }
 bool SnapshotIsolation(THD* thd) { return THDVAR(thd, snapshot_isolation) != 0; }
 bool SingleDeletePrimary(THD* thd) { return THDVAR(thd, single_delete_primary) != 0; }
+uint64_t CompactAfterDeletedRows(THD* thd) {
+  return THDVAR(thd, compact_after_range_delete_min_rows);
+}
 uint64_t StagingBytes(THD* thd) {
   uint64_t bytes = 0;
   switch (thd_sql_command(thd)) {

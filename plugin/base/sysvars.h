@@ -77,6 +77,8 @@ bool PessimisticLocking();
 bool PrintAllConflicts();
 bool SnapshotIsolation(THD* thd);
 bool SingleDeletePrimary(THD* thd);
+// The number of rows; 0: never.
+uint64_t CompactAfterDeletedRows(THD* thd);
 uint64_t LockWaitTimeoutUs(THD* thd);
 // For a transaction that begins with the current statement; 0: the engine's default.
 uint64_t StagingBytes(THD* thd);

@@ -412,7 +412,22 @@ int RowWriter::Delete(const uchar* row, std::string* primary_key) {
     if (const int error = DeleteEntry(i)) return error;
   }
   session()->CountRows(open_.state, -1, 1);
+  CountDeleted(*primary_key);
   return 0;
+}
+
+// REQUIRES: entries_ and old_apart_ are those of the row that was deleted.
+void RowWriter::CountDeleted(Slice primary_key) {
+  std::vector<DeletedRange>* const ranges = session()->CountDeleted(open_.state);
+  if (ranges == nullptr) return;
+  AddDeletedKey(ranges, open_.state->primary, primary_key);
+  for (uint i = 0; i < open_.families.size(); i++) {
+    if (open_.codec.is_primary(i) || open_.is_building(i)) continue;
+    AddDeletedKey(ranges, open_.families[i], entries_[i].old_key);
+  }
+  for (const ApartValue& value : old_apart_) {
+    AddDeletedKey(ranges, open_.state->values, ApartKey(value.id));
+  }
 }
 
 }  // namespace tidesdb::plugin

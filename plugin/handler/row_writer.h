@@ -93,6 +93,7 @@ class RowWriter {
 
   int ReadOldRow(Slice primary_key);
   int DeleteOldRow(Slice primary_key);
+  void CountDeleted(Slice primary_key);
 
   // long_values.cc: they lie apart from their rows.
   int ListOldValues(Slice primary_key);

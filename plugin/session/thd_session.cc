@@ -182,6 +182,7 @@ void Session::EndStatement() {
   DetachCursors();
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
+  EndDeletions(false);
   for (TouchedTable& touched : touched_) {
     touched.rows += touched.statement_rows;
     touched.statement_rows = 0;
@@ -220,6 +221,7 @@ void Session::RollbackStatement() {
   KeepDuplicateLocked();
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
+  EndDeletions(true);
   for (TouchedTable& touched : touched_) touched.statement_rows = 0;
 }
 
@@ -404,6 +406,7 @@ Status Session::Commit(bool killable) {
     return Status::Ok();
   }
   DetachCursors();
+  EndDeletions(false);
   struct InterruptibleAgain {
     Session* session;
     ~InterruptibleAgain() { session->MakeInterruptible(session->transaction_.get()); }
@@ -484,6 +487,29 @@ bool Session::MayReplaceDeleted(const TableState& table) const {
   return std::any_of(touched_.begin(), touched_.end(), [&table](const TouchedTable& touched) {
     return touched.deletes && touched.table->def.primary_family == table.def.primary_family;
   });
+}
+
+std::vector<DeletedRange>* Session::CountDeleted(const std::shared_ptr<TableState>& table) {
+  const int command = thd_sql_command(thd_);
+  if (command != SQLCOM_DELETE && command != SQLCOM_DELETE_MULTI) return nullptr;
+  if (sysvars::CompactAfterDeletedRows(thd_) == 0) return nullptr;
+  TouchedTable& touched = Touch(table);
+  touched.statement_deleted++;
+  return &touched.deleted;
+}
+
+// All tables and partitions of the statement together must have lost enough rows.
+void Session::EndDeletions(bool undone) {
+  uint64_t rows = 0;
+  for (const TouchedTable& touched : touched_) rows += touched.statement_deleted;
+  if (rows == 0) return;
+  const bool enough = !undone && rows >= sysvars::CompactAfterDeletedRows(thd_);
+  for (TouchedTable& touched : touched_) {
+    if (touched.statement_deleted == 0) continue;
+    touched.statement_deleted = 0;
+    touched.compacts_deleted |= enough;
+    if (!touched.compacts_deleted) touched.deleted.clear();
+  }
 }
 
 void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next,

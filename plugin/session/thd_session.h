@@ -119,6 +119,9 @@ class Session final : private LockWaitListener {
   // Whether a row that is inserted now may replace one that this transaction has deleted: the commit
   // then puts the new row over the old one.
   bool MayReplaceDeleted(const TableState& table) const;
+  // Counts a row that the statement deletes, and returns the ranges that its keys go into. If there are enough rows,
+  // the commit asks for a compaction of these. Null: the statement never asks.
+  std::vector<DeletedRange>* CountDeleted(const std::shared_ptr<TableState>& table);
   // `max`: the largest value of the column.
   void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next, uint64_t max);
 
@@ -139,6 +142,7 @@ class Session final : private LockWaitListener {
   void TakeBranchBack();
   void TakeSnapshot();
   TouchedTable& Touch(const std::shared_ptr<TableState>& table);
+  void EndDeletions(bool undone);
   // A KILL of an earlier statement must not end this commit.
   void BeginCommit(bool killable);
   void MakeInterruptible(Transaction* transaction);

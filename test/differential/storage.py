@@ -14,6 +14,7 @@ def settings(rng):
         f"SET tidesdb_default_compression = {rng.choice(['NONE', 'LZ4', 'ZSTD'])}",
         f"SET tidesdb_default_bloom_filter = {rng.choice(['ON', 'OFF'])}",
         f"SET tidesdb_single_delete_primary = {rng.choice(['ON', 'OFF'])}",
+        f"SET tidesdb_compact_after_range_delete_min_rows = {rng.choice([0, 1, 5])}",
     ]
 
 
