@@ -87,8 +87,10 @@ std::vector<FileRecord> TableOutput::Release() {
 }
 
 void DeleteTables(const JobContext& context, const std::vector<FileRecord>& files) {
+  std::vector<uint64_t> numbers;
+  for (const FileRecord& file : files) numbers.push_back(file.number);
+  if (BlockCache* const cache = CacheOf(context)) cache->EraseFiles(numbers);
   for (const FileRecord& file : files) {
-    if (BlockCache* const cache = CacheOf(context)) cache->EraseFile(file.number);
     const std::string path = TableFileName(context.directory, file.number);
     if (const Status status = context.fs->Delete(path); !status.ok()) {
       LogF(context.log, LogLevel::kWarn, "Cannot delete the unused file %s: %s", path.c_str(),

@@ -347,7 +347,7 @@ TEST_F(LsmTreeTest, ADamagedInputEndsTheCompactionAndNothingIsDropped) {
   }
   const FileRef file = h_.tree->Family(t_)->files(0)[1];
   h_.fs->FlipByte(TableFileName("/db", file->number()), 100);
-  h_.cache->EraseFile(file->number());  // The flush put its blocks there.
+  h_.cache->EraseFiles({file->number()});  // The flush put its blocks there.
   auto task = h_.tree->PickCompaction();
   ASSERT_NE(task, nullptr);
   const Status status = h_.tree->RunCompaction(std::move(task), nullptr);

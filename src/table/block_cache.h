@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "table/block_memory.h"
 #include "tidesdb/slice.h"
@@ -48,8 +49,9 @@ class BlockCache {
 
   virtual Slice Bytes(Handle* handle) const = 0;
   virtual void Release(Handle* handle) = 0;
-  // Drops the blocks of a deleted file; pinned blocks go with their last pin.
-  virtual void EraseFile(uint64_t file_number) = 0;
+  // Drops the blocks of deleted files; pinned blocks go with their last pin. Visits the whole cache once, unless
+  // none of the files has a block in it.
+  virtual void EraseFiles(const std::vector<uint64_t>& file_numbers) = 0;
   // Counts bytes that a table's reader keeps outside as part of the cache. False if the total would
   // exceed a sixteenth of the cache.
   virtual bool Charge(size_t bytes) = 0;

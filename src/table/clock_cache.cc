@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -67,13 +68,32 @@ struct Table {
   const std::unique_ptr<Slot[]> slots;
 };
 
+// The blocks of each file, counted together for files that share a counter. Most files that are
+// deleted have none: runs of spilled transactions and loads, and files of a scan long ago.
+class FileCounts {
+ public:
+  void Add(uint64_t file_number) { Of(file_number).fetch_add(1, std::memory_order_relaxed); }
+  void Remove(uint64_t file_number) { Of(file_number).fetch_sub(1, std::memory_order_relaxed); }
+  bool MayHave(uint64_t file_number) {
+    return Of(file_number).load(std::memory_order_relaxed) != 0;
+  }
+
+ private:
+  static constexpr size_t kCounters = 8192;
+
+  std::atomic<uint32_t>& Of(uint64_t file_number) { return counts_[file_number % kCounters]; }
+
+  std::array<std::atomic<uint32_t>, kCounters> counts_ = {};
+};
+
 // A part of the cache with its own table, mutex and clock.
 // Threads: Find and CountLookup without a lock, everything else under mu.
 class alignas(64) Shard {
  public:
-  void Init(size_t slots, uint32_t number) {
+  void Init(size_t slots, uint32_t number, FileCounts* counts) {
     MutexLock lock(mu_);
     number_ = number;
+    counts_ = counts;
     tables_.push_back(std::make_unique<Table>(slots, number));
     // Release: pairs with Find.
     table_.store(tables_.back().get(), std::memory_order_release);
@@ -99,6 +119,7 @@ class alignas(64) Shard {
   Slot* Put(uint64_t hash, uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
             uint64_t counter) REQUIRES(mu_) {
     if ((taken_ + 1) * kSlotsPerBlock > tables_.back()->size()) Grow();
+    counts_->Add(file_number);
     return PutInto(*tables_.back(), hash, file_number, offset, std::move(bytes), size, counter, 1);
   }
 
@@ -117,17 +138,17 @@ class alignas(64) Shard {
     return freed;
   }
 
-  // Drops a file's blocks, or all if it is null. Returns the charge of those freed at once.
-  size_t Erase(const uint64_t* file_number) REQUIRES(mu_) {
+  // Drops the blocks of files, which ascend. Returns the charge of those freed at once.
+  size_t Erase(const std::vector<uint64_t>& file_numbers) REQUIRES(mu_) {
     Table& table = *tables_.back();
     size_t freed = 0;
     for (size_t i = 0; i < table.size(); ++i) {
       Slot& slot = table.slots[i];
-      if (file_number != nullptr &&
-          slot.file_number.load(std::memory_order_relaxed) != *file_number) {
-        continue;
+      if (std::binary_search(file_numbers.begin(), file_numbers.end(),
+                             slot.file_number.load(std::memory_order_relaxed)) &&
+          slot.Doom()) {
+        freed += TakeOut(slot);
       }
-      if (slot.Doom()) freed += TakeOut(slot);
     }
     return freed;
   }
@@ -172,6 +193,7 @@ class alignas(64) Shard {
   size_t TakeOut(Slot& slot) REQUIRES(mu_) {
     const size_t charge = ChargeOf(slot);
     slot.bytes.reset();
+    counts_->Remove(slot.file_number.load(std::memory_order_relaxed));
     Table& table = *tables_.back();
     // A slot of an older table is only waiting for its last pin; no search passes it.
     if (!table.Owns(&slot)) return charge;
@@ -213,6 +235,7 @@ class alignas(64) Shard {
   std::atomic<uint64_t> misses_ = 0;
   alignas(64) Mutex mu_;
   uint32_t number_ GUARDED_BY(mu_) = 0;
+  FileCounts* counts_ GUARDED_BY(mu_) = nullptr;
   // The last one is in use. Searches may still be in the others, so all are kept; together they are
   // smaller than the last.
   std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);
@@ -230,7 +253,8 @@ class ClockCache final : public BlockCache {
     const size_t blocks =
         std::min(bytes_max, kTableFirstBytes) / ChargeOf(typical_block_bytes) / shard_count_ + 1;
     const size_t slots = std::max(std::bit_ceil(blocks * kSlotsPerBlock), kTableSlotsMin);
-    for (size_t i = 0; i < shard_count_; ++i) shards_[i].Init(slots, static_cast<uint32_t>(i));
+    for (size_t i = 0; i < shard_count_; ++i)
+      shards_[i].Init(slots, static_cast<uint32_t>(i), &counts_);
     memory_.SetIdleMax(bytes_max / kIdleShare);
   }
 
@@ -304,10 +328,16 @@ class ClockCache final : public BlockCache {
     }
   }
 
-  void EraseFile(uint64_t file_number) override {
+  void EraseFiles(const std::vector<uint64_t>& file_numbers) override {
+    std::vector<uint64_t> there;
+    for (const uint64_t number : file_numbers) {
+      if (counts_.MayHave(number)) there.push_back(number);
+    }
+    if (there.empty()) return;
+    std::sort(there.begin(), there.end());
     for (size_t i = 0; i < shard_count_; ++i) {
       MutexLock lock(shards_[i].mu());
-      used_.fetch_sub(shards_[i].Erase(&file_number), std::memory_order_relaxed);
+      used_.fetch_sub(shards_[i].Erase(there), std::memory_order_relaxed);
     }
   }
 
@@ -426,6 +456,7 @@ class ClockCache final : public BlockCache {
   std::atomic<size_t> used_ = 0;
   std::atomic<size_t> charged_ = 0;  // By Charge.
   std::atomic<size_t> alone_ = 0;    // Charge of blocks that found no room.
+  FileCounts counts_;                // Of blocks in tables.
   const size_t shard_count_;         // A power of two.
   const std::unique_ptr<Shard[]> shards_;
 };

@@ -154,7 +154,7 @@ TEST(ClockCacheTest, ASmallerCapacityKeepsWhatIsInUse) {
   EXPECT_GE(kept, kBlocks / 4 * 9 / 10);
 }
 
-TEST(ClockCacheTest, EraseFileForgetsAFile) {
+TEST(ClockCacheTest, EraseFilesForgetsThem) {
   auto cache = NewClockCache(1 << 20, 1024);
   for (uint64_t i = 0; i < 50; ++i) {
     PutAndRelease(cache.get(), 1, i, 500);
@@ -162,7 +162,7 @@ TEST(ClockCacheTest, EraseFileForgetsAFile) {
   }
   BlockCache::Handle* pinned = cache->Lookup(1, 7);
   ASSERT_NE(pinned, nullptr);
-  cache->EraseFile(1);
+  cache->EraseFiles({1});
   for (uint64_t i = 0; i < 50; ++i) {
     EXPECT_FALSE(Touch(cache.get(), 1, i));
     EXPECT_TRUE(Touch(cache.get(), 2, i));
@@ -174,10 +174,22 @@ TEST(ClockCacheTest, EraseFileForgetsAFile) {
   EXPECT_TRUE(Touch(cache.get(), 1, 7));
   cache->Release(pinned);
   EXPECT_EQ(cache->GetStats().bytes, bytes);
-  cache->EraseFile(1);
-  cache->EraseFile(2);
+  cache->EraseFiles({9, 2, 1});  // In any order; one has no block.
   EXPECT_EQ(cache->GetStats().bytes, 0u);
   EXPECT_EQ(cache->GetStats().entries, 0u);
+}
+
+// Files may share what the cache knows about them.
+TEST(ClockCacheTest, EraseFilesTakesNoOtherFile) {
+  auto cache = NewClockCache(8 << 20, 1024);
+  constexpr uint64_t kFiles = 40'000;
+  for (uint64_t file = 0; file < kFiles; file += 100) PutAndRelease(cache.get(), file, 1, 500);
+  for (uint64_t file = 0; file < kFiles; ++file) {
+    if (file % 200 != 0) cache->EraseFiles({file});
+  }
+  for (uint64_t file = 0; file < kFiles; file += 100) {
+    EXPECT_EQ(Touch(cache.get(), file, 1), file % 200 == 0) << file;
+  }
 }
 
 TEST(ClockCacheTest, CapacityShrinksAndGrows) {
@@ -207,7 +219,7 @@ TEST(ClockCacheTest, TableGrowsWhenBlocksAreSmallerThanThought) {
   EXPECT_EQ(found, 9999u);
   EXPECT_TRUE(IsBlock(cache->Bytes(pinned), 1, 0));
   cache->Release(pinned);
-  cache->EraseFile(1);
+  cache->EraseFiles({1});
   EXPECT_EQ(cache->GetStats().bytes, 0u);
   EXPECT_EQ(cache->GetStats().entries, 0u);
 }
@@ -278,7 +290,7 @@ TEST(ClockCacheTest, StressWithRealThreads) {
         cache->Release(old);
         held.erase(held.begin() + static_cast<ptrdiff_t>(at));
       }
-      if (random.OneIn(200)) cache->EraseFile(random.Uniform(3));
+      if (random.OneIn(200)) cache->EraseFiles({random.Uniform(3)});
       if (random.OneIn(1000)) cache->SetCapacity(random.Uniform(2) * kCapacity / 2 + kCapacity / 2);
     }
     for (const auto& [handle, block] : held) cache->Release(handle);
@@ -293,7 +305,7 @@ TEST(ClockCacheTest, StressWithRealThreads) {
   EXPECT_EQ(wrong.load(), 0u);
   // Nothing leaked, nothing counted twice.
   EXPECT_LE(cache->GetStats().bytes, kCapacity);
-  for (uint64_t file = 0; file < 3; ++file) cache->EraseFile(file);
+  for (uint64_t file = 0; file < 3; ++file) cache->EraseFiles({file});
   EXPECT_EQ(cache->GetStats().bytes, 0u);
   EXPECT_EQ(cache->GetStats().entries, 0u);
 }

@@ -44,7 +44,9 @@ class CountingCache final : public BlockCache {
   }
   Slice Bytes(Handle* handle) const override { return cache_->Bytes(handle); }
   void Release(Handle* handle) override { cache_->Release(handle); }
-  void EraseFile(uint64_t file_number) override { cache_->EraseFile(file_number); }
+  void EraseFiles(const std::vector<uint64_t>& file_numbers) override {
+    cache_->EraseFiles(file_numbers);
+  }
   bool Charge(size_t bytes) override { return cache_->Charge(bytes); }
   void GiveBack(size_t bytes) override { cache_->GiveBack(bytes); }
   void SetCapacity(size_t bytes_max) override { cache_->SetCapacity(bytes_max); }
@@ -426,7 +428,7 @@ TEST(TableTest, AHitPinsItsBlock) {
     hits.push_back({hit, value});
   }
   // The file is dropped and its reader destroyed: the values stay.
-  cache->EraseFile(7);
+  cache->EraseFiles({7});
   table.reset();
   for (auto& [hit, value] : hits) {
     EXPECT_EQ(hit.value, value);

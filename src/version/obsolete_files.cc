@@ -28,9 +28,9 @@ size_t ObsoleteFiles::DeleteSome(size_t files_max) {
     taken.assign(queue_.end() - static_cast<ptrdiff_t>(count), queue_.end());
     queue_.resize(queue_.size() - count);
   }
+  if (block_cache_ != nullptr) block_cache_->EraseFiles(taken);
   for (const uint64_t number : taken) {
     TIDESDB_FAILPOINT("obsolete_before_delete");
-    if (block_cache_ != nullptr) block_cache_->EraseFile(number);
     const std::string path = TableFileName(directory_, number);
     if (const Status status = fs_->Delete(path); !status.ok()) {
       LogF(log_, LogLevel::kWarn, "Cannot delete the obsolete %s, the next open will: %s",

@@ -90,7 +90,7 @@ std::unique_ptr<VersionCursor> SpillRun::NewCursor(const VoidedOps* voided,
 
 SpillRun::~SpillRun() {
   reader_.reset();
-  if (context_.cache != nullptr) context_.cache->EraseFile(number_);
+  if (context_.cache != nullptr) context_.cache->EraseFiles({number_});
   // A file that cannot be deleted now is deleted when the database is opened.
   context_.fs->Delete(path_).IgnoreError();
 }
