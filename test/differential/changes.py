@@ -366,6 +366,8 @@ def random_ddl(rng, tables, names):
         # A copying ALTER checks that old rows get valid JSON; an in-place one does not. NULL passes both.
         column.nullable = column.nullable or column.type.family == "json"
         where = rng.choice(["", " FIRST", " AFTER id"])
+        if rng.random() < 0.3:
+            return _add_column_and_key(rng, table, column, where, names, copy)
         return (
             Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy]),
             lambda: table.columns.append(column),
@@ -391,6 +393,21 @@ def random_ddl(rng, tables, names):
     if draw < 0.97:
         return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
     return Statement("analyze", f"ANALYZE TABLE {table.name}"), lambda: None
+
+
+def _add_column_and_key(rng, table, column, where, names, copy):
+    """A column and a key that is not unique, usually over it, in one statement."""
+    with_column = dataclasses.replace(table, columns=[*table.columns, column])
+    name = f"k{next(names)}"
+    keys = [key for key in (random_key(rng, with_column, name) for _ in range(30)) if not key.unique]
+    key = next((key for key in keys if any(part.column is column for part in key.parts)), keys[0])
+
+    def effect():
+        table.columns.append(column)
+        table.keys.append(key)
+
+    added = [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, ", ADD ", key.sql(table.name), copy]
+    return Statement("alter-copy" if copy else "alter", added), effect
 
 
 def _of_column(rng, table, names, kind, copy):

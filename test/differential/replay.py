@@ -116,7 +116,9 @@ class _Asked:
         return self.texts + self._warnings
 
     def theirs(self):
-        return [self.statement.theirs or self.texts[0], *self._warnings]
+        # A variant may be the one that takes the reader's snapshot: of an impossible condition the server reads nothing.
+        variants = self.texts[1:] if self.statement.reader else []
+        return [self.statement.theirs or self.texts[0], *self._warnings, *variants]
 
     def bytes(self):
         return sum(len(text.encode("utf-8")) + 100 for text in self.texts)

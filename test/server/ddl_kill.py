@@ -20,8 +20,8 @@ KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000, "texts": 300}
 # Two that change places, and a table and a partition that do: which name has which rows, as (COUNT, SUM(v)).
 PAIRS = {("one", "two"): [(150, 11325), (400, 80200)], ("swap PARTITION (p0)", "swapped"): [(120, 7260), (250, 31375)]}
 CREATE = """
-CREATE TABLE kept (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=TidesDB;
-INSERT INTO kept SELECT seq, seq FROM seq_1_to_2000;
+CREATE TABLE kept (id INT PRIMARY KEY, v INT, g INT AS (v * 2) VIRTUAL, KEY (v)) ENGINE=TidesDB;
+INSERT INTO kept (id, v) SELECT seq, seq FROM seq_1_to_2000;
 CREATE TABLE parts (id INT PRIMARY KEY, v INT) ENGINE=TidesDB PARTITION BY HASH (id) PARTITIONS 3;
 INSERT INTO parts SELECT seq, seq FROM seq_1_to_300;
 CREATE TABLE ranges (id INT PRIMARY KEY, v INT) ENGINE=TidesDB
@@ -48,6 +48,7 @@ STATEMENTS = [
     "ALTER TABLE kept ADD INDEX IF NOT EXISTS i{n} (v, id)", "ALTER TABLE kept DROP INDEX IF EXISTS i{n}",
     "ALTER TABLE kept ADD COLUMN IF NOT EXISTS e{n} INT DEFAULT {n}, ADD INDEX IF NOT EXISTS e{n} (e{n}, v)",
     "ALTER TABLE kept DROP INDEX IF EXISTS e{n}, DROP COLUMN IF EXISTS e{n}, ADD INDEX IF NOT EXISTS i{n} (v)",
+    "ALTER TABLE kept ADD INDEX IF NOT EXISTS g{n} (g, v), LOCK=NONE", "ALTER TABLE kept DROP INDEX IF EXISTS g{n}",
     "ALTER TABLE kept FORCE", "ALTER TABLE kept AUTO_INCREMENT = 7{n}", "RENAME TABLE kept TO other, other TO kept",
     "RENAME TABLE one TO between, two TO one, between TO two",
     "ALTER TABLE swap EXCHANGE PARTITION p0 WITH TABLE swapped",
