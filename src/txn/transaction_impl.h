@@ -132,7 +132,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   }
   Result<bool> GetOwn(FamilyId family, Slice key, PinnedValue* value, bool* own) const;
   Result<bool> ReadLocked(const LockGrant& grant, FamilyId family, Slice key, PinnedValue* value);
-  Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value);
+  // Errors: kConflict if the newest version is newer than known_max.
+  Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value, SequenceNumber known_max);
   Result<bool> ChangedSince(FamilyId family, Slice key, SequenceNumber floor);
   // Call after the lock is granted: whether the transaction may act on the key.
   Status CheckLocked(const LockGrant& grant, FamilyId family, Slice key);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/failpoint.h"
 #include "tidesdb/db.h"
 #include "txn/transaction_impl.h"
 
@@ -34,7 +35,7 @@ Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* 
     TIDESDB_ASSIGN(const bool found, GetOwn(family->id(), key, value, &own));
     if (own) return found;
   }
-  if (!has_snapshot_) return ReadNewest(family->id(), key, value);
+  if (!has_snapshot_) return ReadNewest(family->id(), key, value, kSequenceMax);
   VersionHit hit;
   TIDESDB_ASSIGN(const bool hit_found, view_.Current().Get(family->id(), key, snapshot_, &hit));
   const bool found = hit_found && hit.type == ValueType::kPut;
@@ -42,11 +43,16 @@ Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* 
   return found;
 }
 
-Result<bool> TransactionImpl::ReadNewest(FamilyId family, Slice key, PinnedValue* value) {
+Result<bool> TransactionImpl::ReadNewest(FamilyId family, Slice key, PinnedValue* value,
+                                         SequenceNumber known_max) {
   SequenceNumber sequence = 0;
   const ReadState& state = view_.Visible(seen_, &sequence);
   VersionHit hit;
   TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
+  if (hit_found && hit.sequence > known_max) {
+    if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
+    return Conflict(family, key);
+  }
   const bool found = hit_found && hit.type == ValueType::kPut;
   if (found) view_.PinValue(hit, value);
   return found;
@@ -144,8 +150,9 @@ Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, Pi
     TIDESDB_ASSIGN(const bool found, GetOwn(family, key, value, &own));
     if (own) return found;
   }
-  // Prepare finds changes after this check, whatever is read here.
-  return ReadNewest(family, key, value);
+  TIDESDB_FAILPOINT("tracked_before_read");
+  // Prepare finds changes since the floor, but not a put after it that a single deletion has removed without a trace.
+  return ReadNewest(family, key, value, tracked->floor);
 }
 
 // Of the newest state: a commit that is not durable yet has already changed the key.
