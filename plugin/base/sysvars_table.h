@@ -86,7 +86,8 @@
     "go to disk. If a copy cannot be sorted (as for a partitioned table), it acts like tidesdb_bulk_staging_size.") \
   X(compact_after_range_delete_min_rows, Session, Number, (0, 0, kUnlimited), \
     "After the commit of a DELETE that removed at least this many rows, the background flushes the memtable and merges " \
-    "the table's files that overlap the deleted keys. The statement does not wait. 0: never.") \
+    "the table's files that overlap the deleted keys. The statement does not wait. Small numbers cost much writing. " \
+    "0: never.") \
   /* What CREATE TABLE takes when it says nothing. */ \
   X(default_compression, Session, Enum, (2, "NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST"), \
     "Compression of new tables: NONE, SNAPPY, LZ4, ZSTD; LZ4_FAST is LZ4.") \

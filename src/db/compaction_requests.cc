@@ -1,22 +1,25 @@
 #include "db/compaction_requests.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace tidesdb {
 
 void CompactionRequests::Add(FamilyId family, Slice first, Slice last) {
   MutexLock lock(mu_);
-  const auto same = std::find_if(requests_.begin(), requests_.end(), [family](const Request& one) {
-    return one.family == family && one.is_new();
+  AddNew({family, std::string(first), std::string(last)});
+}
+
+void CompactionRequests::AddNew(Request request) {
+  const auto same = std::find_if(requests_.begin(), requests_.end(), [&](const Request& one) {
+    return one.family == request.family && one.is_new();
   });
   if (same == requests_.end()) {
-    requests_.push_back({family, std::string(first), std::string(last)});
+    requests_.push_back(std::move(request));
     return;
   }
-  if (first < same->first) same->first.assign(first);
-  if (last > same->last) same->last.assign(last);
+  same->first = std::min(same->first, request.first);
+  same->last = std::max(same->last, request.last);
 }
 
 std::vector<CompactionRequests::Request> CompactionRequests::Take() {
@@ -26,7 +29,13 @@ std::vector<CompactionRequests::Request> CompactionRequests::Take() {
 
 void CompactionRequests::GiveBack(std::vector<Request> waiting) {
   MutexLock lock(mu_);
-  std::move(waiting.begin(), waiting.end(), std::back_inserter(requests_));
+  for (Request& one : waiting) {
+    if (one.is_new()) {
+      AddNew(std::move(one));
+    } else {
+      requests_.push_back(std::move(one));
+    }
+  }
 }
 
 }  // namespace tidesdb

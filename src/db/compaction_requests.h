@@ -33,6 +33,8 @@ class CompactionRequests {
   void GiveBack(std::vector<Request> waiting) EXCLUDES(mu_);
 
  private:
+  void AddNew(Request request) REQUIRES(mu_);
+
   Mutex mu_;
   std::vector<Request> requests_ GUARDED_BY(mu_);
 };

@@ -34,6 +34,13 @@ TEST(CompactionRequestsTest, NewRequestsOfAFamilyBecomeOne) {
   EXPECT_EQ(taken[0].first, "b");
   EXPECT_EQ(taken[0].sources, 7u);
   EXPECT_TRUE(taken[2].is_new());
+  // New ones that were given back grow, too.
+  requests.Add(2, "a", "b");
+  requests.GiveBack(std::move(taken));
+  taken = requests.Take();
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(taken[0].first, "a");
+  EXPECT_EQ(taken[0].last, "y");
 }
 
 class RequestCompactionTest : public testing::Test {

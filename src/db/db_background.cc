@@ -70,27 +70,32 @@ Scheduler::Outcome DbImpl::RunCompaction() {
 std::unique_ptr<LsmTree::Task> DbImpl::PickRequested() {
   std::vector<CompactionRequests::Request> requests = requests_.Take();
   if (requests.empty()) return nullptr;
-  if (std::any_of(requests.begin(), requests.end(), [](const auto& one) { return one.is_new(); })) {
-    // After an error the request merges what is in files.
+  auto task = PickOf(&requests);
+  // New requests wait for the end of older ones, and those of a family grow together meanwhile.
+  if (std::all_of(requests.begin(), requests.end(), [](const auto& one) { return one.is_new(); })) {
+    // After an error they merge what is in files.
     txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); })
         .IgnoreError();
     const uint64_t wanted = tree_->memtables().SourcesAdded();
-    for (CompactionRequests::Request& one : requests) {
-      if (one.is_new()) one.sources = wanted;
-    }
+    for (CompactionRequests::Request& one : requests) one.sources = wanted;
+    if (task == nullptr) task = PickOf(&requests);
   }
+  const bool more = !requests.empty();
+  requests_.GiveBack(std::move(requests));
+  // Another thread may have looked for them meanwhile, and this one will be busy.
+  if (more && task != nullptr) scheduler_->WakeCompaction();
+  return task;
+}
+
+std::unique_ptr<LsmTree::Task> DbImpl::PickOf(std::vector<CompactionRequests::Request>* requests) {
   const uint64_t installed = tree_->memtables().SourcesInstalled();
   std::unique_ptr<LsmTree::Task> task;
-  std::vector<CompactionRequests::Request> waiting;
-  for (CompactionRequests::Request& one : requests) {
-    if (one.sources <= installed && task == nullptr) {
-      bool busy = false;
-      task = tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
-      if (!busy) continue;
-    }
-    waiting.push_back(std::move(one));
-  }
-  requests_.GiveBack(std::move(waiting));
+  std::erase_if(*requests, [&](const CompactionRequests::Request& one) {
+    if (one.is_new() || one.sources > installed || task != nullptr) return false;
+    bool busy = false;
+    task = tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
+    return !busy;
+  });
   return task;
 }
 

@@ -205,6 +205,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Scheduler::Outcome RunIdleCompaction();
   // Null: no request, or all of them wait for a flush or another compaction.
   std::unique_ptr<LsmTree::Task> PickRequested();
+  // Removes from the list what it takes, and what has nothing to merge.
+  std::unique_ptr<LsmTree::Task> PickOf(std::vector<CompactionRequests::Request>* requests);
   Scheduler::Outcome RunPicked(std::unique_ptr<LsmTree::Task> task);
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();

@@ -61,6 +61,7 @@ Status DbImpl::InstallLoad(FamilyId family, std::vector<FileRecord> files, Seque
   Status status = install();
   if (!status.ok()) {
     tree_->versions().DiscardFiles(files);
+    scheduler_->WakeCompaction();  // Its jobs may have waited for this one.
     return status;
   }
   ReadStateChanged();

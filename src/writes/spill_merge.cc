@@ -11,8 +11,9 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kInterruptEntries = 1024;
-// Runs that are smaller on average are merged into larger files.
+// Runs that are smaller on average are merged into larger files, and larger ones are cut.
 constexpr uint64_t kPartOfTargetMin = 16;
+constexpr uint64_t kTargetsMax = 2;
 
 using Runs = std::vector<SpillSet::RunRef>;
 
@@ -24,6 +25,7 @@ bool AreFinished(const Runs& runs, const SpillSet& spilled, const FamilyWrites* 
   for (const auto& run : runs) {
     // Older versions, for savepoints.
     if (run->properties().entries != run->properties().keys) return false;
+    if (run->file_bytes() > kTargetsMax * file_bytes_max) return false;
     bytes += run->file_bytes();
   }
   if (bytes / runs.size() < file_bytes_max / kPartOfTargetMin) return false;
