@@ -97,13 +97,15 @@ def _engines(args):
 def _suites(args):
     unexplained = 0
     for name in args.server or list(host.CODENAMES):
-        directory = TREE / "var" / "suites" / name
+        # Each format has its own records.
+        directory = TREE / "var" / "suites" / (name if args.binlog_format == "row" else f"{name}-{args.binlog_format}")
         if args.kept:
             environment, plugin, engines = servers.existing(name), None, []
         else:
             environment, plugin = build_plugin.prepare_and_build(name, LOG, tests=True, preset=args.preset)
             engines = args.only or server_suites.ENGINES
-        found = server_suites.compare(environment, plugin, directory, args.tests, args.parallel, engines, args.memory)
+        found = server_suites.compare(environment, plugin, directory, args.tests, args.parallel, engines, args.memory,
+                                      args.binlog_format)
         say(server_suites.write(found, directory / "comparison").read_text())
         unexplained += len(found.unexplained)
     return 1 if unexplained else 0
@@ -160,6 +162,8 @@ def _main():
                                  help="run only this engine; keep the other's results")
             command.add_argument("--kept", action="store_true", help="run nothing, compare the kept results")
             command.add_argument("--memory", action="store_true", help="the servers' data in /dev/shm")
+            command.add_argument("--binlog-format", choices=server_suites.FORMATS, default="row",
+                                 help="of the binary log, for the suites about it")
             command.add_argument("tests", nargs="*", help="tests and suites, or 'short'; default: all")
             continue
         command.add_argument("--engine", help="make it the default storage engine")

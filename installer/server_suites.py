@@ -37,7 +37,9 @@ _PARTS = {
     "binlog": re.compile(r"binlog_(row|innodb|xa|1pc|mix|mysqlbinlog_row|mysqlbinlog_verbose|rollback|commit|empty_xa|"
                          r"implicit|trigger|truncate|tmp|switch|unsafe|killed|multi|format)"),
 }
-_ROWS = ("rpl.", "binlog.")  # These suites run with one binary log format, since each format writes another record.
+# These suites run with one format of the binary log at a time, since each format writes another record.
+_LOGGED = ("rpl.", "binlog.", "binlog_encryption.")
+FORMATS = ["row", "mixed", "statement"]
 # With the engines' names replaced, these repeat the tests of InnoDB; or they test another engine.
 _TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
 # These wait forever, or for minutes, for something that only MyISAM or InnoDB does; or they start without InnoDB.
@@ -81,21 +83,21 @@ def _tests(suite, mtr_dir):
     part = _PARTS.get(suite, re.compile(""))
     # For replication and the log, also tests that need InnoDB, whatever their names.
     names = [path.stem for path in paths if part.match(path.stem)
-             or f"{suite}." in _ROWS and b"have_innodb.inc" in path.read_bytes()]
+             or f"{suite}." in _LOGGED and b"have_innodb.inc" in path.read_bytes()]
     return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and f"{suite}.{name}" not in LEFT_OUT]
 
 
 def chosen(mtr_dir, names=()):
     """Names of tests and suites as names of tests: all tests if there are no names, those of SHORT for "short"."""
     suites = ["main", "parts", "engines/iuds", "engines/funcs", "storage_engine", "storage_engine/parts",
-              "storage_engine/trx", "innodb", "binlog", "rpl"]
+              "storage_engine/trx", "innodb", "binlog", "rpl", "binlog_encryption"]
     tests = []
     for name in SHORT if list(names) == ["short"] else names or suites:
         tests += _tests(name, mtr_dir) if name in suites else [name]
     return tests
 
 
-def record(environment, plugin, directory, engine, tests, parallel, memory=False):
+def record(environment, plugin, directory, engine, tests, parallel, memory=False, log_format="row"):
     """Runs the tests with engine; returns their records by test, and the driver's Results.
 
     The driver's output goes to directory/engine; the servers' data too, or with memory to /dev/shm.
@@ -103,7 +105,8 @@ def record(environment, plugin, directory, engine, tests, parallel, memory=False
     logs = Path(directory) / engine
     logs.mkdir(parents=True, exist_ok=True)
     with _in_memory() if memory else nullcontext(logs) as place:
-        return drive(environment, prepare(environment, plugin, place, engine, logs), place, engine, tests, parallel, logs)
+        work = prepare(environment, plugin, place, engine, logs)
+        return drive(environment, work, place, engine, tests, parallel, logs, log_format)
 
 
 def prepare(environment, plugin, place, engine, logs):
@@ -115,19 +118,19 @@ def prepare(environment, plugin, place, engine, logs):
     return work
 
 
-def drive(environment, work, place, engine, tests, parallel, logs):
+def drive(environment, work, place, engine, tests, parallel, logs, log_format="row"):
     """Runs the tests in work, with the servers' data in place; returns the same as record()."""
     arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
                  "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
                  "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
                  f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
                  f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
-    rows = [test for test in tests if test.startswith(_ROWS)]
-    others = [test for test in tests if test not in rows]
+    logged = [test for test in tests if test.startswith(_LOGGED)]
+    others = [test for test in tests if test not in logged]
 
     def share(number):
         for name, part, options in [("log", others[number::parallel], []),
-                                    ("log-rows", rows[number::parallel], ["--mysqld=--binlog-format=row"])]:
+                                    ("log-rows", logged[number::parallel], [f"--mysqld=--binlog-format={log_format}"])]:
             if part:
                 yield mtr.drive(environment, work, place / f"var{number}", [*arguments, *options, *part],
                                 logs / f"{name}{number}", nobody=True)
@@ -149,13 +152,14 @@ def _in_memory():
         yield Path(name)
 
 
-def compare(environment, plugin, directory, names=(), parallel=2, engines=tuple(ENGINES), memory=False):
+def compare(environment, plugin, directory, names=(), parallel=2, engines=tuple(ENGINES), memory=False,
+            log_format="row"):
     """Runs the tests with engines and returns the Comparison; takes the kept records for the other engine."""
     tests = chosen(environment.mtr_dir, names)
     for engine in engines:
         with Step(f"{len(tests)} tests of MariaDB {environment.version} with {engine}"):
             suite_records.keep(_kept(directory, engine), tests,
-                               *record(environment, plugin, directory, engine, tests, parallel, memory))
+                               *record(environment, plugin, directory, engine, tests, parallel, memory, log_format))
     return judge(environment.version, *(suite_records.kept(_kept(directory, engine), tests) for engine in ENGINES))
 
 

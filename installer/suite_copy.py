@@ -6,7 +6,8 @@ import shutil
 
 # The tests' places under the driver's directory. Their result files are not copied: the copy records its own.
 PLACES = ["main", "include",
-          *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
+          *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog",
+                                         "binlog_encryption"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart|_table)?)"
                     rb"\s*=?\s*['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
 # Both engines take InnoDB's branch of a test.

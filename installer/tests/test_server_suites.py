@@ -3,6 +3,7 @@
 import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 from installer import result_diff, server_suites, suite_copy, suite_differences, suite_records
 from installer.mtr import Results
@@ -78,6 +79,18 @@ class Choice(unittest.TestCase):
                                ("mdev_1", "--source include/have_innodb.inc\n")]:
                 (place / f"{test}.test").write_text(text)
             self.assertEqual(server_suites.chosen(Path(name), ["rpl"]), ["rpl.mdev_1", "rpl.rpl_semi_sync_event"])
+
+    def test_the_suites_about_the_log_run_with_the_format_asked_for(self):
+        said = []
+
+        def drive(environment, work, vardir, arguments, log, nobody):
+            said.append([one for one in arguments if "binlog-format" in one or one.startswith(("main.", "rpl.", "binlog"))])
+            return Results()
+
+        with TemporaryDirectory() as name, mock.patch("installer.mtr.drive", drive):
+            place = Path(name)
+            server_suites.drive(None, place, place, "InnoDB", ["main.a", "rpl.b", "binlog_encryption.c"], 1, place, "mixed")
+        self.assertEqual(said, [["main.a"], ["--mysqld=--binlog-format=mixed", "rpl.b", "binlog_encryption.c"]])
 
 
 class Records(unittest.TestCase):
