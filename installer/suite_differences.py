@@ -54,8 +54,8 @@ DIFFERENCES = [
     Explained("statistics", statement=_STATISTICS),
     Explained("statistics", lines=_COUNTS),
     Explained("unsteady", statement=r"(?i)show (full )?processlist|connection_id\(\)"),
-    Explained("unsteady", test="suite/engines/funcs/rpl_switch_stm_row_mixed",
-              lines=r"^\d+\troot\tlocalhost:\d+\ttest\t(Sleep|Query)\t"),
+    Explained("unsteady", test="*/rpl_switch_stm_row_mixed",
+              lines=r"^\d+\t(root\tlocalhost:\d+\ttest\t(Sleep|Query)|system user\t\tNULL\tSlave_(IO|SQL))\t"),
     Explained("unsteady", test="main/*_notembedded", statement=r"^connection rl_",
               lines=r"^\d+\t\w+\tlocalhost\t\w+\t(Sleep|Query)\t"),
     Explained("unsteady", lines=r"^\d+\troot\tlocalhost\t\w+\tQuery\t.*\tshow full processlist\t"),
@@ -84,6 +84,9 @@ DIFFERENCES = [
     Explained("innodb-views", 
               statement=r"(?i)call (check_table|get_(table|index)_id)|select @(tbl|idx|table_id)1(_id)? = "),
     Explained("binlog-rows", lines=_EVENTS),
+    # InnoDB's statements stand beside our rows, and a CREATE ... SELECT beside the table that it makes.
+    Explained("binlog-rows", test="suite/rpl/create_or_replace_mix",
+              lines=rf"{_EVENTS}|^  `\w+` \w+\(\d+\) (NOT|DEFAULT) NULL,?$|^\)( ENGINE=ENGINE)?"),
     Explained("binlog-rows", test="main/ctype_gbk_binlog"),
     Explained("binlog-rows", test="main/xa_binlog",
               lines=r"\t(Query\t1\t#\tuse `test`; INSERT|Annotate_rows|Table_map|Write_rows_v1)"),
@@ -200,7 +203,9 @@ NOT_ENDED = {"innodb.innodb-index": "files",  # Another table's .frm: we refuse 
              # It waits for an error of a constraint on the replica.
              "rpl.rpl_row_idempotency 'row'": "foreign-key",
              "parts.backup_log": "files",  # A backup that leaves our tables out: we say so in the log.
-             "storage_engine/trx.xa_recovery": "words"}  # Prepared transactions after a restart: we say so in the log.
+             **{f"rpl.parallel_backup{name} 'mix'": "files" for name in ("", "_lsu_off", "_slave_binlog_off")},  # Likewise.
+             # Prepared transactions after a restart: we say so in the log.
+             "binlog.binlog_xa_prepared_disconnect": "words", "storage_engine/trx.xa_recovery": "words"}
 
 _MAKES = re.compile(
     r"(?i)\b(?:create|alter|drop|truncate|rename)\b.*?\b(?:table|view|procedure|function|trigger|event|sequence)\b"
