@@ -20,11 +20,11 @@ inline uint64_t NextAutoIncrement(uint64_t current, uint64_t need, uint64_t step
   return wide > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(wide);
 }
 
-// The first value of the series that is not below current.
+// The first value of the series that is not below current. An offset beyond the step wraps, as in
+// the server and in InnoDB: the value is still one of current ... current + step - 1.
 inline uint64_t RoundAutoIncrement(uint64_t current, uint64_t step, uint64_t offset, uint64_t max) {
   if (step <= 1 || current >= max || current > UINT64_MAX - step) return current;
-  const uint64_t rounded =
-      current > offset ? (current - 1 + step - offset) / step * step + offset : offset;
+  const uint64_t rounded = (current - 1 + step - offset) / step * step + offset;
   return rounded >= max ? current : rounded;
 }
 

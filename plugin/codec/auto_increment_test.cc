@@ -26,6 +26,12 @@ TEST(AutoIncrementTest, RoundsUpToTheSeries) {
   EXPECT_EQ(RoundAutoIncrement(3, 10, 3, 1000), 3u);
   EXPECT_EQ(RoundAutoIncrement(4, 10, 3, 1000), 13u);
   EXPECT_EQ(RoundAutoIncrement(14, 10, 3, 1000), 23u);
+  EXPECT_EQ(RoundAutoIncrement(1, 10, 10, 1000), 10u);
+  // An offset beyond the step does not raise the first value.
+  EXPECT_EQ(RoundAutoIncrement(1, 2, 10, 1000), 2u);
+  EXPECT_EQ(RoundAutoIncrement(1, 3, 20, 1000), 1u);
+  EXPECT_EQ(RoundAutoIncrement(3, 3, 20, 1000), 4u);
+  EXPECT_EQ(RoundAutoIncrement(21, 3, 20, 1000), 23u);
   // Not beyond the type: the value stays, and the server detects the end.
   EXPECT_EQ(RoundAutoIncrement(250, 100, 1, 255), 250u);
   EXPECT_EQ(RoundAutoIncrement(255, 10, 1, 255), 255u);
