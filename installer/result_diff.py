@@ -19,7 +19,7 @@ _CREATES = re.compile(r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:temporary\s+)?ta
 _ERROR = re.compile(r"^mysqltest: (?:In included file [^\n]*\n(?:included from [^\n]*\n)*)?"
                     r"[^\n]*query '.*?' (?:failed|succeeded)\b", re.M | re.S)
 _SAME = [(re.compile(r"^(mysqltest): (?:In included file .*?)?At line \d+"), r"\1"),
-         (re.compile(r"^(mysqltest: In included file \"|included from )/\S*/m(?:ariadb|ysql)-test/"), r"\1"),
+         (re.compile(r"/dev/shm/tidesdb-suites-\w+/|(?<=--port=)\d+"), ""),
          (re.compile(r"(?i)(?:\b|(?<=\bgtid_slave_pos_))(?:tidesdb|innodb)(?=_snapshot_isolation\b|\b)"), "ENGINE")]
 
 

@@ -21,7 +21,7 @@ _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|i
 # A promise for which each engine has its own variable.
 _OWN_VARIABLE = re.compile(rb"(?i)\binnodb(?=[-_]snapshot[-_]isolation\b)")
 # The state of a thread that waits for a row lock: InnoDB keeps the statement's own state, we show the wait.
-_WAITING = re.compile(rb"(?i)(\bstate)\s*=\s*['\"](?:Searching rows for update|Updating|Sending data|update)['\"]")
+_WAITING = re.compile(rb"(?i)(\bstate)\s*=\s*['\"](Searching rows for update|Updating|Sending data|update)['\"]")
 # A replica's position in a table of its own for each engine.
 _POSITION = re.compile(rb"(?i)(\bgtid_slave_pos_|\bgtid[-_]pos[-_]auto[-_]engines\s*=\s*\"?(?:myisam,)?)innodb\b")
 _TIMEOUT = re.compile(rb"(?m)(--(?:loose-)?innodb[-_]lock[-_]wait[-_]timeout=(\d+))")
@@ -33,7 +33,7 @@ def rename(text, engine):
         text = pattern.sub(instead, text)
     for pattern in (_NAMED, _BRANCH, _POSITION):
         text = pattern.sub(rb"\g<1>" + engine.encode(), text)
-    text = _WAITING.sub(rb"\1 IN ('Searching rows for update', 'Updating', 'Waiting for row lock')", text)
+    text = _WAITING.sub(rb"\1 IN ('\2', 'Updating', 'Waiting for row lock')", text)
     return _OWN_VARIABLE.sub(engine.lower().encode(), text)
 
 
