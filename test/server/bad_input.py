@@ -246,10 +246,13 @@ class BadInputTest(unittest.TestCase):
     # A file from a newer version.
 
     def test_newer_manifest(self):
+        manifest = self.only("MANIFEST-*")
+        version = int.from_bytes(manifest.read_bytes()[8:12], "little") + 1
+
         def newer(whole):
-            header = whole[:8] + (int.from_bytes(whole[8:12], "little") + 1).to_bytes(4, "little")
+            header = whole[:8] + version.to_bytes(4, "little")
             return header + xxh3(header) + whole[20:]
-        self.refused_until_restored(self.only("MANIFEST-*"), newer, "version 2")
+        self.refused_until_restored(manifest, newer, f"version {version}")
 
     def test_newer_wal(self):
         def newer(whole):
