@@ -88,6 +88,7 @@ std::vector<FileRecord> TableOutput::Release() {
 
 void DeleteTables(const JobContext& context, const std::vector<FileRecord>& files) {
   std::vector<uint64_t> numbers;
+  numbers.reserve(files.size());
   for (const FileRecord& file : files) numbers.push_back(file.number);
   if (BlockCache* const cache = CacheOf(context)) cache->EraseFiles(numbers);
   for (const FileRecord& file : files) {
