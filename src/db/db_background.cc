@@ -72,7 +72,9 @@ std::unique_ptr<LsmTree::Task> DbImpl::PickRequested() {
   if (requests.empty()) return nullptr;
   auto task = PickOf(&requests);
   // New requests wait for the end of older ones, and those of a family grow together meanwhile.
-  if (std::all_of(requests.begin(), requests.end(), [](const auto& one) { return one.is_new(); })) {
+  const bool all_new =
+      std::all_of(requests.begin(), requests.end(), [](const auto& one) { return one.is_new(); });
+  if (all_new && !requests.empty()) {
     // After an error they merge what is in files.
     txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); })
         .IgnoreError();

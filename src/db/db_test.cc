@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/failpoint.h"
 #include "base/random.h"
-#include "base/sim_scheduler.h"
 #include "base/test_seed.h"
 #include "db/db_test_util.h"
 #include "io/env.h"
@@ -321,98 +319,6 @@ TEST_F(DbTest, CloseFinishesCompactionsWhereItIsAskedTo) {
     EXPECT_EQ(db_->GetFamilyStats(db_->FindFamily(name(i))).levels[0].files, 0u) << i;
   }
 }
-
-#ifdef TIDESDB_HOOKS
-
-// Few entries with long values: no other rule would merge them before more is written.
-TEST(DbIdleTest, WhatDeletionsHideGoesWhenNothingElseIsToBeDone) {
-  Simulation simulation(1);
-  MemFs fs;
-  Env env = EnvOn(&fs);
-  env.clock = simulation.clock();
-  Options options;
-  options.env = &env;
-  options.memory_max_bytes = 64 << 20;
-  simulation.Run([&] {
-    auto opened = Db::Open(options, "/db");
-    const std::unique_ptr<Db> db = std::move(opened).value();
-    ColumnFamilyOptions family_options;
-    family_options.compression = Compression::kNone;
-    ColumnFamily* const family = *db->CreateFamily(family_options);
-    const std::string value(20'000, 'v');
-    const auto write = [&](uint64_t first, uint64_t replaced) {
-      auto txn = db->Begin({});
-      for (uint64_t i = 0; i < 200; ++i) {
-        CHECK_OK(txn->Put(family, Key(first + i), value));
-        if (i < replaced) CHECK_OK(txn->Delete(family, Key(first + i - 200)));
-      }
-      CHECK_OK(txn->Commit());
-      CHECK_OK(db->Flush());
-    };
-    write(1000, 0);
-    CHECK_OK(db->Compact(family));
-    const uint64_t live = db->GetFamilyStats(family).table_bytes;
-    write(1200, 200);
-    env.clock->SleepMicros(1'000'000);
-    EXPECT_GE(db->GetFamilyStats(family).table_bytes, live * 19 / 10);
-    env.clock->SleepMicros(10'000'000);
-    EXPECT_LE(db->GetFamilyStats(family).table_bytes, live * 11 / 10);
-    CHECK_OK(db->Close());
-  });
-}
-
-// Flushes are held up, while writers fill one memtable after the other.
-TEST(DbStallTest, WritersSlowDownAtAsManyWaitingMemtablesAsTheyAreToldTo) {
-  Simulation simulation(1);
-  MemFs fs;
-  Env env = EnvOn(&fs);
-  env.clock = simulation.clock();
-  Options options;
-  options.env = &env;
-  options.memory_max_bytes = 64 << 20;
-  options.memtable_bytes = 64 << 10;
-  simulation.Run([&] {
-    auto opened = Db::Open(options, "/db");
-    const std::unique_ptr<Db> db = std::move(opened).value();
-    ColumnFamily* const family = *db->CreateFamily({});
-    bool held = true;
-    Failpoint::Arm("flush_before_edit", [&] {
-      while (held) env.clock->SleepMicros(1000);
-      return Status::Ok();
-    });
-    const std::string value(1000, 'v');
-    uint64_t n = 0;
-    const auto fill_until = [&](uint64_t waiting) {
-      while (db->GetStats().immutable_memtables < waiting) {
-        auto txn = db->Begin({});
-        CHECK_OK(txn->Put(family, Key(n++), value));
-        CHECK_OK(txn->Commit());
-      }
-    };
-    const auto stalls = [&] {
-      for (const StallInfo& stall : db->GetStalls()) {
-        if (std::string(stall.cause) == "flush queue") return stall.stalls;
-      }
-      return UINT64_MAX;
-    };
-    // Half of twenty is not reached.
-    fill_until(5);
-    EXPECT_EQ(stalls(), 0u);
-    EXPECT_FALSE(db->SetFlushQueueMax(0).ok());
-    CHECK_OK(db->SetFlushQueueMax(5));
-    fill_until(6);
-    const uint64_t stalled = stalls();
-    EXPECT_GT(stalled, 0u);
-    CHECK_OK(db->SetFlushQueueMax(1024));
-    fill_until(7);
-    EXPECT_EQ(stalls(), stalled);
-    held = false;
-    Failpoint::ResetAll();
-    CHECK_OK(db->Close());
-  });
-}
-
-#endif  // TIDESDB_HOOKS
 
 TEST_F(DbTest, ASmallDatabaseTakesLittleDiskHoweverOftenItIsOpened) {
   Close();
