@@ -24,6 +24,7 @@ class Results:
     """The result of each test: "pass", "fail" or "skipped"."""
     tests: dict = field(default_factory=dict)
     reasons: dict = field(default_factory=dict)  # Of the skipped ones.
+    said: dict = field(default_factory=dict)     # Of the failed ones: the lines the driver printed below them.
 
     def count(self, status):
         return Counter(self.tests.values())[status]
@@ -32,14 +33,18 @@ class Results:
 def parse(text):
     """Reads mysql-test-run's output. A test that passed only when repeated counts as failed."""
     results = Results()
+    below = None  # The lines below the failed test just read.
     for line in text.splitlines():
         found = _LINE.match(line)
         if not found:
+            if below is not None and line.strip():
+                below.append(line)
             continue
         name = found["test"]
         if found["combination"] not in (None, "engine"):
             name += f" '{found['combination']}'"
         status = {"pass": "pass", "skipped": "skipped", "disabled": "skipped"}.get(found["status"], "fail")
+        below = results.said.setdefault(name, []) if status == "fail" else None
         if results.tests.get(name) == "fail":
             continue
         results.tests[name] = status

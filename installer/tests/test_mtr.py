@@ -29,6 +29,9 @@ class Parse(unittest.TestCase):
             "engines/iuds.insert_time": "fail", "engines/funcs.rpl_a 'mix,engine'": "skipped",
             "engines/funcs.off": "skipped"})
 
+    def test_what_the_driver_said_of_a_failure(self):
+        self.assertEqual(self.results.said, {"engines/iuds.insert_time": ["        Test ended at 2026-01-01 00:00:00"]})
+
     def test_reason_of_a_skip(self):
         self.assertEqual(self.results.reasons["engines/funcs.off"], "MDEV-1")
 

@@ -4,6 +4,8 @@ from installer import build_plugin, engine_suites, mtr, server_suites, servers
 from installer.shell import TREE, Unavailable
 from tools.run_tests.step import Outcome
 
+LINES_OF_A_FAILED_TEST = 40  # Of what the test driver said below it.
+
 
 def plugin(name, context):
     """Makes the server environment, builds the plugin, checks that it fits."""
@@ -34,7 +36,8 @@ def mtr_suite(name, context, tests=("tidesdb",)):
         raise Unavailable(f"every test of {', '.join(tests)} was skipped; see {context.log}")
     for test, status in sorted(results.tests.items()):
         if status != "pass":
-            outcome.notes.append(f"{status}: {name}: {test} {results.reasons.get(test, '')}".rstrip())
+            lines = [f"{status}: {name}: {test} {results.reasons.get(test, '')}".rstrip()]
+            outcome.notes.append("\n  ".join(lines + results.said.get(test, [])[:LINES_OF_A_FAILED_TEST]))
     return outcome
 
 
