@@ -2,13 +2,35 @@
 
 #include <sys/mman.h>
 
+#include <vector>
+
 #include "base/check.h"
+#include "base/mutex.h"
 #include "io/mapped_memory.h"
 
 namespace tidesdb {
 namespace {
 
+Mutex spare_mu;
+std::vector<char*> spare GUARDED_BY(spare_mu);  // Free blocks of kHugePageBytes.
+
+char* TakeSpare() {
+  MutexLock lock(spare_mu);
+  if (spare.empty()) return nullptr;
+  char* const block = spare.back();
+  spare.pop_back();
+  return block;
+}
+
+bool KeepSpare(char* block) {
+  MutexLock lock(spare_mu);
+  if (spare.size() >= kSpareHugePagesMax) return false;
+  spare.push_back(block);
+  return true;
+}
+
 char* Allocate(size_t bytes) {
+  if (char* block = bytes == kHugePageBytes ? TakeSpare() : nullptr; block != nullptr) return block;
   char* const start = MapMemory(bytes, kHugePageBytes);
   CHECK(start != nullptr);
   // Small pages also work if there are no huge ones.
@@ -16,8 +38,12 @@ char* Allocate(size_t bytes) {
   return start;
 }
 
+void Free(char* block, size_t bytes) {
+  if (bytes != kHugePageBytes || !KeepSpare(block)) UnmapMemory(block, bytes);
+}
+
 }  // namespace
 
-ArenaMemory HugePageBlocks() { return {Allocate, UnmapMemory}; }
+ArenaMemory HugePageBlocks() { return {Allocate, Free}; }
 
 }  // namespace tidesdb

@@ -25,5 +25,22 @@ TEST(HugePagesTest, BlocksAreAlignedApartAndWritable) {
   }
 }
 
+TEST(HugePagesTest, SomeFreedBlocksServeTheNextUse) {
+  const ArenaMemory source = HugePageBlocks();
+  std::vector<char*> blocks;
+  for (size_t i = 0; i < kSpareHugePagesMax + 4; i++) {
+    blocks.push_back(source.allocate(kHugePageBytes));
+    blocks[i][0] = 'x';
+  }
+  for (char* block : blocks) source.free(block, kHugePageBytes);
+  size_t kept = 0;  // New memory holds zeros.
+  for (char*& block : blocks) {
+    block = source.allocate(kHugePageBytes);
+    kept += block[0] == 'x' ? 1 : 0;
+  }
+  EXPECT_EQ(kept, kSpareHugePagesMax);
+  for (char* block : blocks) source.free(block, kHugePageBytes);
+}
+
 }  // namespace
 }  // namespace tidesdb
