@@ -16,7 +16,7 @@ constexpr size_t kHugePageBytes = 2 << 20;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr size_t kSpareHugePagesMax = 0;
 #else
-constexpr size_t kSpareHugePagesMax = 16;
+constexpr size_t kSpareHugePagesMax = 32;
 #endif
 
 // Blocks of any content. REQUIRES: a multiple of kHugePageBytes each. Threads: any number at once.
