@@ -54,8 +54,8 @@ int RowWriter::ListOldValues(Slice primary_key) {
   old_apart_.clear();
   if (open_.state->values == nullptr) return 0;
   if (const int error = ReadOldRow(primary_key)) return error;
-  if (old_row_.slice().empty()) return 0;
-  const Status listed = open_.codec.rows().ListApart(old_row_.slice(), &old_apart_);
+  if (old_row_.empty()) return 0;
+  const Status listed = open_.codec.rows().ListApart(old_row_, &old_apart_);
   return listed.ok() ? 0 : statement_.Fail(listed);
 }
 

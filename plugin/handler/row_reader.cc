@@ -19,6 +19,7 @@ void Assign(Slice key, std::string* to) {
 }  // namespace
 
 void RowReader::Forget() {
+  held_row_ = Slice();
   row_.Reset();
   other_.Reset();
   values_.Reset();
@@ -99,25 +100,40 @@ Transaction* RowReader::ReadTransaction() {
 
 int RowReader::Decode(Slice primary_key, Slice row, bool pinned, uchar* record, bool may_be_gone) {
   const ReadPlan& plan = Plan();
+  held_row_ = Slice();
   if (!pinned && plan.rows.wants_blobs()) {
     row_copy_.assign(row);
     row = row_copy_;
+    pinned = true;
   }
   const Status decoded = plan.rows.Decode(row, record, &apart_);
   if (!decoded.ok()) return statement_.Fail(decoded);
   if (plan.needs_key && !open_.codec.RestorePrimaryKey(primary_key, record)) {
     return statement_.Damaged("a row's key is damaged");
   }
+  if (pinned && !may_be_gone && statement_.row_lock == RowLock::kExclusive) {
+    held_row_ = row;
+    Assign(primary_key, &held_key_);
+    held_at_ = statement_.session->row_changes();
+  }
   return apart_.empty() ? 0 : FetchValues(primary_key, record, may_be_gone);
+}
+
+Slice RowReader::HeldRow(Slice primary_key) const {
+  const bool held = !held_row_.empty() && primary_key == Slice(held_key_) &&
+                    held_at_ == statement_.session->row_changes();
+  return held ? held_row_ : Slice();
 }
 
 void RowReader::UnlockUnwanted(ColumnFamily* family, Slice key) {
   if (statement_.row_lock == RowLock::kNone || statement_.session->isolation() > ISO_READ_COMMITTED)
     return;
+  held_row_ = Slice();
   transaction()->UnlockLast(family, key);
 }
 
 int RowReader::LockRow(Slice primary_key, uint64_t as_of, bool* as_shown, bool* found) {
+  held_row_ = Slice();
   const LockMode mode = statement_.lock_mode();
   auto locked = transaction()->GetShownForUpdate(open_.state->primary, primary_key, mode,
                                                  statement_.wait_mode(), as_of, as_shown, &row_);
@@ -137,6 +153,7 @@ int RowReader::Fetch(Slice primary_key, uchar* record, bool* found) {
     if (const int error = LockRow(primary_key, Transaction::kNotShown, &as_shown, found))
       return error;
   } else {
+    held_row_ = Slice();
     auto got = statement_.session->TransactionForPlainRead()->Get(open_.state->primary, primary_key,
                                                                   &row_);
     if (!got.ok()) return statement_.Fail(got.status());
@@ -327,6 +344,7 @@ int RowReader::EntryStillMatches(Slice entry, const uchar* record, bool* matches
 }
 
 int RowReader::TryLocked(Slice key, uchar* record, bool* locked, bool* found) {
+  held_row_ = Slice();
   primary_key_.assign(key);
   auto got = transaction()->GetForUpdate(open_.state->primary, primary_key_, LockMode::kExclusive,
                                          LockWait::kNoWait, &row_);
@@ -337,6 +355,7 @@ int RowReader::TryLocked(Slice key, uchar* record, bool* locked, bool* found) {
 }
 
 int RowReader::ReadAlone(Transaction* alone, Slice key, uchar* record) {
+  held_row_ = Slice();
   primary_key_.assign(key);
   const auto found = alone->Get(open_.state->primary, primary_key_, &row_);
   if (!found.ok()) return statement_.Fail(found.status());

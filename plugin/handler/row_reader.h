@@ -57,6 +57,10 @@ class RowReader {
   // The row of a CREATE SEQUENCE, which no transaction holds.
   int ReadAlone(Transaction* transaction, Slice key, uchar* record);
 
+  // The bytes of the last row read, if it has this key, is locked for writing and was not written
+  // since; else empty. Valid until the next read.
+  Slice HeldRow(Slice primary_key) const;
+
   // At READ COMMITTED: releases the lock of a row that is not wanted or does not exist.
   // REQUIRES: the lock was granted.
   void UnlockUnwanted(ColumnFamily* family, Slice key);
@@ -107,6 +111,10 @@ class RowReader {
   // Of the current row. Reused memory.
   std::string primary_key_;
   PinnedValue row_;
+  // For HeldRow; the bytes are in row_ or row_copy_. Empty: there is none.
+  Slice held_row_;
+  std::string held_key_;
+  uint64_t held_at_ = 0;  // The session's row_changes().
   PinnedValue other_;
   std::string entry_value_;
   std::string row_copy_;           // Blobs of a row under a cursor point here.

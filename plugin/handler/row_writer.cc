@@ -11,7 +11,8 @@ Transaction* RowWriter::transaction() const { return session()->transaction(); }
 
 void RowWriter::Forget() {
   other_.Reset();
-  old_row_.Reset();
+  old_row_ = Slice();
+  old_row_read_.Reset();
   values_.Reset();
 }
 
@@ -246,6 +247,7 @@ int RowWriter::PutNewRow(bool at_once) {
 
 int RowWriter::Insert(const uchar* row) {
   if (load_ != nullptr) return LoadRow(row);
+  session()->NoteRowChange();
   const bool at_once = InsertsAtOnce();
   if (open_.codec.hidden_key()) {
     NextHiddenKey(&new_row_key_);
@@ -300,7 +302,7 @@ int RowWriter::TakeEntriesOver(const Image& old_row, Slice primary_key) {
   if (i == open_.families.size()) return 0;
   auto seen = transaction()->Get(open_.state->primary, primary_key, &other_);
   if (!seen.ok()) return statement_.Fail(seen.status());
-  Slice old_bytes = old_row_.slice();
+  Slice old_bytes = old_row_;
   if (open_.state->values == nullptr) {
     open_.codec.rows().Encode(old_row.row, &row_bytes_);
     if (*seen && RowCodec::IsPutOnce(other_.slice())) RowCodec::MarkPutOnce(&row_bytes_);
@@ -333,11 +335,20 @@ int RowWriter::PutChanges() {
   return 0;
 }
 
-// The newest row, under its lock; empty if there is none.
+// Call before the first write of a row's change or deletion.
+void RowWriter::BeginChange(Slice primary_key) {
+  old_row_ = reader_.HeldRow(primary_key);
+  session()->NoteRowChange();
+}
+
+// The newest row, under its lock; empty if there is none. Usually the statement has just read it.
 int RowWriter::ReadOldRow(Slice primary_key) {
-  const auto found = transaction()->GetForUpdate(open_.state->primary, primary_key,
-                                                 LockMode::kExclusive, LockWait::kWait, &old_row_);
-  return found.ok() ? 0 : statement_.Fail(found.status());
+  if (!old_row_.empty()) return 0;
+  const auto found = transaction()->GetForUpdate(
+      open_.state->primary, primary_key, LockMode::kExclusive, LockWait::kWait, &old_row_read_);
+  if (!found.ok()) return statement_.Fail(found.status());
+  old_row_ = old_row_read_.slice();
+  return 0;
 }
 
 // A single deletion vanishes with the row that it meets, even while older snapshots are open or deeper files may have
@@ -351,7 +362,7 @@ int RowWriter::DeleteOldRow(Slice primary_key) {
     if (open_.state->values == nullptr) {
       if (const int error = ReadOldRow(primary_key)) return error;
     }
-    single = RowCodec::IsPutOnce(old_row_.slice());
+    single = RowCodec::IsPutOnce(old_row_);
   }
   const Status deleted = single ? transaction()->SingleDelete(open_.state->primary, primary_key)
                                 : transaction()->Delete(open_.state->primary, primary_key);
@@ -369,6 +380,7 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
   }
   // Both rows are complete: a row locked for writing is read completely.
   if (!key_moved && open_.codec.rows().SameRow(old_row, new_row)) return HA_ERR_RECORD_IS_THE_SAME;
+  BeginChange(*primary_key);
   if (key_moved) {
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
   }
@@ -400,6 +412,7 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
 
 int RowWriter::Delete(const uchar* row, std::string* primary_key) {
   if (!open_.codec.hidden_key()) open_.codec.PrimaryKey(row, primary_key);
+  BeginChange(*primary_key);
   Image image;
   if (const int error = ImageOf(row, &computed_old_, &image)) return error;
   if (const int error = ListOldValues(*primary_key)) return error;

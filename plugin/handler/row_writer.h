@@ -14,6 +14,7 @@
 
 #include "codec/value_reader.h"
 #include "handler/computed_row.h"
+#include "handler/row_reader.h"
 #include "handler/statement.h"
 #include "handler/table_load.h"
 
@@ -21,7 +22,8 @@ namespace tidesdb::plugin {
 
 class RowWriter {
  public:
-  RowWriter(OpenTable* open, Statement* statement) : open_(*open), statement_(*statement) {}
+  RowWriter(OpenTable* open, Statement* statement, const RowReader* reader)
+      : open_(*open), statement_(*statement), reader_(*reader) {}
 
   // Each returns 0 or the server's error. *primary_key: the key of the row that was read, for
   // tables without a primary key; becomes the new row's. An insert does not change the current row
@@ -91,6 +93,7 @@ class RowWriter {
   int PutEntry(uint number, bool held_before = false);
   int DeleteEntry(uint number);
 
+  void BeginChange(Slice primary_key);
   int ReadOldRow(Slice primary_key);
   int DeleteOldRow(Slice primary_key);
   void CountDeleted(Slice primary_key);
@@ -115,6 +118,7 @@ class RowWriter {
 
   OpenTable& open_;
   Statement& statement_;
+  const RowReader& reader_;
   std::unique_ptr<TableLoad>
       load_;  // Takes all written rows; null: they are written the usual way.
   uint64_t rows_expected_ = 0;
@@ -128,8 +132,10 @@ class RowWriter {
   std::string row_bytes_;
   std::string key_;
   PinnedValue other_;
-  // The row before a write, if it was read; the values that it refers to before and after; after it, by column.
-  PinnedValue old_row_;
+  // The row before a write: empty if it was not read. Either reader_ has it, or the other owns it.
+  Slice old_row_;
+  PinnedValue old_row_read_;
+  // The values that a row refers to before and after a write; after it, by column.
   std::vector<ApartValue> old_apart_;
   std::vector<ApartValue> new_apart_;
   // The row that a load found twice: the record's blobs point into it.

@@ -112,6 +112,11 @@ class Session final : private LockWaitListener {
   Status RollbackTo(Savepoint savepoint);
   void ReleaseSavepoint(Savepoint savepoint);
 
+  // Call before a row is inserted, changed or deleted. What was read of a row at the same
+  // row_changes() is still so.
+  void NoteRowChange() { row_changes_++; }
+  uint64_t row_changes() const { return row_changes_; }
+
   // --- Effects of a commit ---
   void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
   // Call before a row is deleted.
@@ -183,6 +188,7 @@ class Session final : private LockWaitListener {
   PSI_stage_info stage_before_wait_{};
   Wait lock_wait_;
   Savepoint statement_start_;
+  uint64_t row_changes_ = 0;
   uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
   std::vector<TouchedTable> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
