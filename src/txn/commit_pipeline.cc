@@ -31,6 +31,7 @@ void CommitPipeline::Enqueue(CommitRequest* request) {
   MutexLock lock(mu_);
   request->state_ = CommitRequest::State::kQueued;
   request->awaited_ = false;
+  request->changed_ = &waits_[next_wait_++ % kWaits];
   request->status_ = Status::Ok();
   queue_.push_back(request);
 }
@@ -56,7 +57,7 @@ Status CommitPipeline::Await(CommitRequest* request) {
       mu_.Lock();
     } else {
       const ToldWait told(instruments_, WatchedWait::kCommit);
-      request->changed_.Wait(mu_);
+      request->changed_->Wait(mu_);
     }
   }
   return std::move(request->status_);
@@ -99,21 +100,28 @@ void CommitPipeline::Lead(CommitRequest* own) {
   Gather();
   mu_.Unlock();
   const Status status = RunGroup(own);
+  std::vector<CondVar*> to_wake;
+  to_wake.reserve(group_.size() + refused_.size() + 2);
   mu_.Lock();
-  Finish(group_, status);
-  Finish(refused_, refusal_);
-  if (awaiting_visible_ > 0) group_done_.NotifyAll();
+  Finish(group_, status, &to_wake);
+  Finish(refused_, refusal_, &to_wake);
+  if (awaiting_visible_ > 0) to_wake.push_back(&group_done_);
   group_.clear();
   refused_.clear();
   leading_ = false;
-  PassLead();
+  CondVar* const next = NextLeader();
+  mu_.Unlock();
+  if (next != nullptr) next->NotifyAll();
+  for (CondVar* wait : to_wake) wait->NotifyAll();
+  mu_.Lock();
 }
 
-void CommitPipeline::Finish(const Group& group, const Status& status) {
+void CommitPipeline::Finish(const Group& group, const Status& status,
+                            std::vector<CondVar*>* to_wake) {
   for (CommitRequest* member : group) {
     member->status_ = status;
     member->state_ = CommitRequest::State::kDone;
-    if (member->awaited_) member->changed_.NotifyOne();  // May be destroyed once the mutex is free.
+    if (member->awaited_) to_wake->push_back(member->changed_);
   }
 }
 
@@ -239,7 +247,7 @@ void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtab
       }
       ++inserts_running_;
       member->state_ = CommitRequest::State::kMayInsert;
-      member->changed_.NotifyOne();
+      member->changed_->NotifyAll();
     }
   }
   for (CommitRequest* member : mine) member->InsertInto(memtable, member->sequence_);
@@ -247,12 +255,11 @@ void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtab
   while (inserts_running_ > 0) inserts_done_.Wait(mu_);
 }
 
-void CommitPipeline::PassLead() {
+CondVar* CommitPipeline::NextLeader() {
   for (CommitRequest* request : queue_) {
-    if (!request->awaited_) continue;
-    request->changed_.NotifyOne();
-    return;
+    if (request->awaited_) return request->changed_;
   }
+  return nullptr;
 }
 
 }  // namespace tidesdb

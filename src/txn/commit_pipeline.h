@@ -22,6 +22,7 @@
 //      more runs.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -84,7 +85,7 @@ class CommitRequest {
   // under the mutex and may be read without it as a hint.
   std::atomic<State> state_ = State::kQueued;
   bool awaited_ = false;
-  CondVar changed_;
+  CondVar* changed_ = nullptr;  // One of the pipeline's.
   SequenceNumber sequence_ = 0;
   Status status_;
   // Set for RunBetweenGroups: this call is the whole group.
@@ -132,6 +133,9 @@ class CommitPipeline {
   // From this size on it pays to wake the members for their own inserts.
   static constexpr uint64_t kParallelInsertBytes = 128 << 10;
 
+  // Requests share these in turn. More requests at once mean needless wakeups, not errors.
+  static constexpr size_t kWaits = 64;
+
   using Group = std::vector<CommitRequest*>;
 
   // Leads one group, from gathering to waking its members. `own`: the request that this thread awaits.
@@ -145,10 +149,12 @@ class CommitPipeline {
   // Lets others continue before the group is durable, then makes it durable.
   Status SyncGroup() EXCLUDES(mu_);
   void Insert(const CommitRequest* own) EXCLUDES(mu_);
-  void Finish(const Group& group, const Status& status) REQUIRES(mu_);
+  // Adds to *to_wake what the members wait on.
+  void Finish(const Group& group, const Status& status, std::vector<CondVar*>* to_wake)
+      REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
-  // Wakes a waiting thread to lead the next group.
-  void PassLead() REQUIRES(mu_);
+  // What the thread waits on that will lead the next group; null if none waits.
+  CondVar* NextLeader() REQUIRES(mu_);
   // Whether the request's thread has something to do, read without the mutex.
   bool MayGoOn(const CommitRequest& request) const;
 
@@ -159,6 +165,10 @@ class CommitPipeline {
   Instruments* const instruments_;  // Null: no instruments.
 
   Mutex mu_;
+  // Not in the requests: a thread woken under the mutex would at once sleep again, for the mutex,
+  // and without the mutex a finished request may be gone.
+  std::array<CondVar, kWaits> waits_;
+  size_t next_wait_ GUARDED_BY(mu_) = 0;
   CondVar inserts_done_;
   CondVar group_done_;  // For AwaitVisible.
   size_t awaiting_visible_ GUARDED_BY(mu_) = 0;
