@@ -4,6 +4,8 @@ The column id is different in each row, so an ORDER BY that ends with id gives o
 bytes, so DISTINCT, GROUP BY and MIN show only columns whose equal values are the same bytes.
 """
 
+import re
+
 from test.differential.predicates import condition
 from test.differential.sql import Items, Statement, maybe
 
@@ -85,6 +87,11 @@ def _has_order(column):
     values without padding."""
     sql = column.type.sql
     return not column.type.blob and not (sql.startswith("CHAR") and ("nopad" in sql or "_0900_" in sql))
+
+
+def _first_level_only(part):
+    """Whether our index does not order letters that differ at a later level of the collation, such as accents."""
+    return bool(part.prefix or part.column.type.blob) and re.search("_a[is]_cs|_as_ci|_czech_cs", part.column.type.sql)
 
 
 def ordered(rng, tables):
@@ -311,8 +318,10 @@ def handler(rng, tables):
     elif rng.random() < 0.4 or not all(_has_order(part.column) or part.column.type.blob for part in key.parts):
         read = f"HANDLER {table.name} READ `{key.name}` {rng.choice(['FIRST', 'LAST'])}"
     else:
-        values = ", ".join(part.column.constant(rng) for part in key.parts[: rng.choice([1, 1, 2, 3])])
-        read = f"HANDLER {table.name} READ `{key.name}` {rng.choice(['=', '>=', '<=', '>', '<'])} ({values})"
+        parts = key.parts[: rng.choice([1, 1, 2, 3])]
+        values = ", ".join(part.column.constant(rng) for part in parts)
+        signs = ["="] if any(_first_level_only(part) for part in parts) else ["=", ">=", "<=", ">", "<"]
+        read = f"HANDLER {table.name} READ `{key.name}` {rng.choice(signs)} ({values})"
     return [
         Statement("handler", f"HANDLER {table.name} OPEN"),
         Statement("handler", [read, where, " LIMIT 10000"]),
