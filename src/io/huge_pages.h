@@ -19,7 +19,8 @@ constexpr size_t kSpareHugePagesMax = 0;
 constexpr size_t kSpareHugePagesMax = 32;
 #endif
 
-// Blocks of any content. REQUIRES: a multiple of kHugePageBytes each. Threads: any number at once.
+// Blocks of any content, for any number of threads at once.
+// REQUIRES: a multiple of kHugePageBytes each.
 ArenaMemory HugePageBlocks();
 
 }  // namespace tidesdb
