@@ -134,6 +134,9 @@ DIFFERENCES = [
               lines=r"^Qcache_queries_in_cache\t[01]$"),
     Explained("foreign-key", test="suite/rpl/rpl_mdev382", statement=r"^(TRUNCATE `t``1`|DROP TABLE `t``2`);$",
               lines=r"ER_TRUNCATE_ILLEGAL_FK|foreign key constraint|Unknown table '.*t`2'"),
+    # The refused table's CREATE, and the two parts of an ALTER that then fails for its constraint, are not logged.
+    Explained("foreign-key", test="suite/binlog/start_alter_mysqlbinlog_replay",
+              statement=r"(?i)^select @@gtid_binlog_state;", lines=r"^0-1-[25]$"),
     # It counts commits, which depends on the log's format.
     Explained("binlog-rows", test="main/commit_1innodb", statement=r"^call p_verify_status_increment",
               lines=r"^(SUCCESS|ERROR|)$|^Expected commit increment: \d actual: \d$"),

@@ -175,6 +175,13 @@ class Differences(unittest.TestCase):
         self.assertEqual(groups(said.format("x", 1), said.format("y", 1)), [])
         self.assertEqual(len(groups(said.format("x", 1), said.format("y", 2))), 1)
 
+    def test_a_shorter_log_after_a_refused_constraint_is_explained_in_that_test_alone(self):
+        state = "SELECT @@gtid_binlog_state;\n@@gtid_binlog_state\n0-1-{}\n"
+        test = "suite/binlog/start_alter_mysqlbinlog_replay"
+        self.assertEqual(groups(state.format(2), state.format(5), test), ["foreign-key"])
+        self.assertEqual(groups(state.format(3), state.format(5), test), [None])
+        self.assertEqual(groups(state.format(2), state.format(5)), [None])
+
     def test_the_words_of_an_error_spoil_no_table(self):
         table = "CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t1 (a) ON UPDATE SET NULL);\n"
         refused = "mysqltest: query 'x' failed: cannot add or update a child row: a foreign key constraint fails\n"
