@@ -137,6 +137,10 @@ DIFFERENCES = [
     # The refused table's CREATE, and the two parts of an ALTER that then fails for its constraint, are not logged.
     Explained("foreign-key", test="suite/binlog/start_alter_mysqlbinlog_replay",
               statement=r"(?i)^select @@gtid_binlog_state;", lines=r"^0-1-[25]$"),
+    # A database that InnoDB keeps for a constraint of another database's table, which we refused.
+    Explained("foreign-key", test="suite/binlog/binlog_database", statement=r"^(SHOW TABLES FROM|DROP DATABASE) db1;$",
+              lines=r"ER_(BAD_DB_ERROR|DB_DROP_EXISTS) .* database 'db1'|^Tables_in_db1$|^t2$|"
+                    r"\tQuery\t#\t#\t(use `db1`; DROP TABLE IF EXISTS `t1`|DROP DATABASE db1)$"),
     # It counts commits, which depends on the log's format.
     Explained("binlog-rows", test="main/commit_1innodb", statement=r"^call p_verify_status_increment",
               lines=r"^(SUCCESS|ERROR|)$|^Expected commit increment: \d actual: \d$"),

@@ -182,6 +182,19 @@ class Differences(unittest.TestCase):
         self.assertEqual(groups(state.format(3), state.format(5), test), [None])
         self.assertEqual(groups(state.format(2), state.format(5)), [None])
 
+    def test_a_database_without_the_constraint_that_keeps_it_is_explained_in_that_test_alone(self):
+        show = "SHOW TABLES FROM db1;\n"
+        gone = f"{show}mysqltest: query 'SHOW TABLES FROM db1' failed: ER_BAD_DB_ERROR (1049): Unknown database 'db1'\n"
+        test = "suite/binlog/binlog_database"
+        self.assertEqual(groups(gone, f"{show}Tables_in_db1\nt2\n", test), ["foreign-key"])
+        self.assertEqual(groups(gone, f"{show}Tables_in_db1\nt2\nt1\n", test), [None])
+        self.assertEqual(groups(gone, f"{show}Tables_in_db1\nt2\n"), [None])
+
+    def test_the_status_of_a_command_is_a_difference_and_what_the_driver_met_before_is_none(self):
+        said = "SELECT 1;\nmysqltest: At line 7: exec of 'a b' failed, error: {0}, status: {1}, errno: {2}\n"
+        self.assertEqual(groups(said.format(256, 1, 0), said.format(256, 1, 11)), [])
+        self.assertEqual(groups(said.format(256, 1, 0), said.format(512, 2, 0)), [None])
+
     def test_the_words_of_an_error_spoil_no_table(self):
         table = "CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t1 (a) ON UPDATE SET NULL);\n"
         refused = "mysqltest: query 'x' failed: cannot add or update a child row: a foreign key constraint fails\n"
