@@ -102,6 +102,8 @@ std::string AutoIncrementKey(const TableDef& def, uint16_t slot) {
   return key;
 }
 
+std::string NumbersKey(const TableDef& def) { return AutoIncrementPrefix(def); }
+
 std::string StatsKey(const TableDef& def) {
   std::string key(1, kStatsTag);
   PutBig32(&key, def.primary_family);

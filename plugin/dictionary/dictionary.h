@@ -50,6 +50,8 @@ class TableState {
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
   std::atomic<uint64_t> recorded_auto_increment{0};  // Recorded by a commit; may be ahead.
+  // Some transaction has kept others from the counter. Stays.
+  std::atomic<bool> numbers_kept{false};
   std::atomic<int64_t> updated_s{0};       // Unix time of the last commit; 0: none since the start.
   std::atomic<int64_t> stats_taken_ms{0};  // By the process clock; 0: not yet.
 
@@ -173,6 +175,8 @@ std::string FrmPath(const std::string& name);
 // Keys of the plugin's own family. The slot is a number that one connection at a time holds: values under one slot
 // never decrease, whatever the commit order of connections.
 std::string AutoIncrementKey(const TableDef& def, uint16_t slot);
+// Never written: a lock of it keeps others from the table's counter.
+std::string NumbersKey(const TableDef& def);
 std::string StatsKey(const TableDef& def);
 
 }  // namespace tidesdb::plugin

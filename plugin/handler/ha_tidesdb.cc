@@ -73,11 +73,13 @@ int ha_tidesdb::write_row(const uchar* row) noexcept {
     if (const int error = GenerateAfterTriggers(row)) return error;
     const bool numbered = table->next_number_field != nullptr && row == table->record[0];
     if (numbered) {
-      if (const int error = update_auto_increment()) return error;
+      auto_increment_error_ = 0;
+      if (const int error = update_auto_increment()) {
+        return auto_increment_error_ != 0 ? auto_increment_error_ : error;
+      }
     }
     const int error = writer_.Insert(row);
-    if (numbered) NoteAutoIncrement(error);
-    return error;
+    return numbered ? NoteAutoIncrement(error) : error;
   });
 }
 
@@ -89,7 +91,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     if (const int error = writer_.Update(old_row, new_row, &reader_.primary_key())) return error;
     if (table->found_next_number_field != nullptr && new_row == table->record[0] &&
         bitmap_is_set(table->write_set, table->found_next_number_field->field_index)) {
-      RaiseAutoIncrement(table->found_next_number_field);
+      return RaiseAutoIncrement(table->found_next_number_field);
     }
     return 0;
   });

@@ -156,8 +156,11 @@ class ha_tidesdb final : public handler {
   int WriteSequence(const uchar* record);
 
   // --- autoinc.cc ---
-  void NoteAutoIncrement(int error);
-  void RaiseAutoIncrement(Field* field);
+  bool KeepsNumbers() const;
+  template <typename Take>
+  int TakeNumbers(LockMode mode, Take&& take);
+  int NoteAutoIncrement(int error);
+  int RaiseAutoIncrement(Field* field);
 
   // --- table_numbers.cc ---
   Status RefreshStats(bool now);
@@ -180,9 +183,10 @@ class ha_tidesdb final : public handler {
   // Reused memory.
   std::string key_;
   std::string other_key_;
-  ulonglong auto_increment_last_ = 0;
+  ulonglong auto_increment_last_ = 0;  // The counter after what this statement took; 0: nothing.
   ulonglong auto_increment_step_ = 1;
   ulonglong auto_increment_offset_ = 0;
+  int auto_increment_error_ = 0;  // Why get_auto_increment() gave no number.
 };
 
 }  // namespace tidesdb::plugin

@@ -72,8 +72,8 @@ bool MayLook(THD* thd) { return engine != nullptr && !check_global_access(thd, P
       Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE), \
       Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE)
 
-void AddFamily(const FamilyNames& names, uint32_t family, RowSender* row) {
-  const FamilyName& name = names.Of(family);
+void AddFamily(const FamilyNames& names, uint32_t family, Slice key, RowSender* row) {
+  const FamilyName& name = names.Of(family, key);
   row->AddOrNull(name.schema);
   row->AddOrNull(name.table);
   row->AddOrNull(name.index);
@@ -153,7 +153,7 @@ void AddWait(const LockWaitInfo& wait, const FamilyNames& names, RowSender* row)
   row->AddOrNull(wait.blocking_tag);
   row->Add(std::string(NameOf(wait.what)));
   row->Add(std::string(wait.exclusive ? "X" : "S"));
-  AddFamily(names, wait.family, row);
+  AddFamily(names, wait.family, wait.key, row);
   row->Add(names.Key(wait.family, wait.key));
 }
 
@@ -221,7 +221,7 @@ int FillFamilies(THD* thd, TABLE_LIST* tables) {
     uint64_t files = 0;
     for (const LevelStats& level : stats.levels) files += level.files;
     row.Add(uint64_t{family->id()});
-    AddFamily(names, family->id(), &row);
+    AddFamily(names, family->id(), Slice(), &row);
     row.Add(stats.estimated_keys);
     row.Add(files);
     row.Add(stats.table_bytes);
@@ -250,7 +250,7 @@ int FillLevels(THD* thd, TABLE_LIST* tables) {
       const LevelStats& level = stats.levels[i];
       if (level.files == 0) continue;
       row.Add(uint64_t{family->id()});
-      AddFamily(names, family->id(), &row);
+      AddFamily(names, family->id(), Slice(), &row);
       row.Add(uint64_t{i});
       row.Add(level.files);
       row.Add(level.bytes);
@@ -283,7 +283,7 @@ int FillLocks(THD* thd, TABLE_LIST* tables) {
     row.AddOrNull(lock.tag);
     row.Add(std::string(lock.range ? "RANGE" : "ROW"));
     row.Add(std::string(lock.exclusive ? "X" : "S"));
-    AddFamily(names, lock.family, &row);
+    AddFamily(names, lock.family, lock.key, &row);
     row.Add(names.Key(lock.family, lock.key));
     row.AddOrNull(lock.end.empty() ? lock.end : names.Key(lock.family, lock.end));
     if (!row.Send()) return 1;
@@ -315,7 +315,7 @@ int FillCompactions(THD* thd, TABLE_LIST* tables) {
     row.AddSeconds(one.age_us);
     row.AddSeconds(one.run_us);
     row.Add(uint64_t{one.family});
-    AddFamily(names, one.family, &row);
+    AddFamily(names, one.family, Slice(), &row);
     row.Add(static_cast<uint64_t>(one.level_from));
     row.Add(static_cast<uint64_t>(one.level_to));
     row.Add(one.files_read);

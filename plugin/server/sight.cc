@@ -18,7 +18,7 @@ void AppendF(std::string* text, const char* format, Args... args) {
 }
 
 void AppendWait(const LockWaitInfo& wait, const FamilyNames& names, std::string* text) {
-  const FamilyName& name = names.Of(wait.family);
+  const FamilyName& name = names.Of(wait.family, wait.key);
   AppendF(text, "WAITS %.3f sec for %s%s of ", static_cast<double>(wait.wait_us) / 1e6,
           wait.what == WaitFor::kRow     ? "the row lock"
           : wait.what == WaitFor::kRange ? "a locked range"
@@ -37,6 +37,7 @@ void AppendWait(const LockWaitInfo& wait, const FamilyNames& names, std::string*
 
 // Replaces an index's name.
 constexpr char kLongValues[] = "#values";
+constexpr char kNumbers[] = "#auto_increment";
 
 }  // namespace
 
@@ -53,6 +54,8 @@ FamilyNames::FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
       found.index = index.name;
       names_[index.family] = found;
     }
+    found.index = kNumbers;
+    numbers_[NumbersKey(def)] = found;
     if (def.values_family == 0) continue;
     found.index = kLongValues;
     names_[def.values_family] = found;
@@ -62,9 +65,12 @@ FamilyNames::FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
   }
 }
 
-const FamilyName& FamilyNames::Of(uint32_t family) const {
+const FamilyName& FamilyNames::Of(uint32_t family, Slice key) const {
   const auto at = names_.find(family);
-  return at == names_.end() ? unknown_ : at->second;
+  if (at != names_.end()) return at->second;
+  if (family != engine->dictionary.system()->id()) return unknown_;
+  const auto numbers = numbers_.find(key);
+  return numbers == numbers_.end() ? unknown_ : numbers->second;
 }
 
 std::string FamilyNames::Key(uint32_t family, Slice key) const {

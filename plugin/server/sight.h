@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,7 +35,7 @@ class FamilyNames {
   FamilyNames(const FamilyNames&) = delete;
   FamilyNames& operator=(const FamilyNames&) = delete;
 
-  const FamilyName& Of(uint32_t family) const;  // Empty names: not a table's.
+  const FamilyName& Of(uint32_t family, Slice key) const;  // Empty names: not a table's.
   // As SQL literals if the table was opened since the start; at most kKeyCharsMax.
   std::string Key(uint32_t family, Slice key) const;
 
@@ -42,6 +43,7 @@ class FamilyNames {
   const std::vector<std::shared_ptr<const KeyShapes>> shapes_;
   const FamilyName unknown_;
   std::map<uint32_t, FamilyName> names_;
+  std::map<std::string, FamilyName, std::less<>> numbers_;  // By NumbersKey().
   std::map<uint32_t, const KeyShape*> shape_of_;
 };
 
