@@ -1,13 +1,16 @@
 // What the background does to writers and files as time passes, in a simulation with its own clock.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "base/sim_scheduler.h"
 #include "db/db_test_util.h"
+#include "io/file_names.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
 
@@ -127,6 +130,89 @@ TEST_F(DbBackgroundTest, ARequestedCompactionFlushesOnce) {
     simulation_.clock()->SleepMicros(1'000'000);
     EXPECT_EQ(db->GetFamilyStats(family).table_bytes, 0u);
     EXPECT_EQ(db->GetStats().flushes, flushes + 1);
+    CHECK_OK(db->Close());
+  });
+}
+
+// What else a halt must not stop: a dropped family's file is deleted, memtables are flushed.
+TEST_F(DbBackgroundTest, ADamagedFileHaltsCompactionAndNothingElse) {
+  simulation_.Run([&] {
+    std::unique_ptr<Db> db = Db::Open(options_, "/db").value();
+    ColumnFamilyOptions named;
+    named.compression = Compression::kNone;
+    named.name = "damaged";
+    ColumnFamily* family = *db->CreateFamily(named);
+    named.name = "dropped";
+    ColumnFamily* dropped = *db->CreateFamily(named);
+    const auto write = [&](ColumnFamily* to, uint64_t n) {
+      auto txn = db->Begin({});
+      CHECK_OK(txn->Put(to, Key(n), std::string(1000, 'v')));
+      CHECK_OK(txn->Commit());
+      CHECK_OK(db->Flush());
+    };
+    const auto tables = [&] {
+      std::vector<std::string> found;
+      const std::vector<std::string> names = fs_.List("/db").value();
+      for (const std::string& name : names) {
+        if (ParseFileName(name).kind == FileKind::kTable) found.push_back(JoinPath("/db", name));
+      }
+      return found;
+    };
+    const auto failed = [&] {
+      const std::vector<CompactionInfo> all = db->GetCompactions();
+      return std::count_if(all.begin(), all.end(),
+                           [](const auto& one) { return one.error.starts_with("Corruption:"); });
+    };
+    const auto rest = [&] { simulation_.clock()->SleepMicros(20'000'000); };
+
+    write(family, 0);
+    const std::string damaged = tables().at(0);
+    write(dropped, 0);
+    write(family, 0);
+    CHECK_OK(db->Close());
+    fs_.FlipByte(damaged, 500);
+    db = Db::Open(options_, "/db").value();  // The flush left the whole block in the cache.
+    family = db->FindFamily("damaged");
+    dropped = db->FindFamily("dropped");
+    const std::string before = db->StatusText();
+    EXPECT_EQ(before.find("halted"), std::string::npos) << before;
+    CHECK_OK(db->RequestCompaction(family, Key(0), Key(0)));
+    rest();
+    EXPECT_EQ(failed(), 1);
+    const std::string halted = db->StatusText();
+    EXPECT_NE(halted.find("Compaction is halted until the damaged file is restored"),
+              std::string::npos)
+        << halted;
+    EXPECT_NE(halted.find("Last background error: compaction: Corruption:"), std::string::npos)
+        << halted;
+    EXPECT_NE(halted.find(damaged), std::string::npos) << halted;
+
+    const size_t files = tables().size();
+    CHECK_OK(db->DropFamily(dropped));
+    rest();
+    EXPECT_EQ(tables().size(), files - 1);
+
+    const uint64_t flushes = db->GetStats().flushes;
+    for (uint64_t n = 1; n <= 20; ++n) write(family, n);
+    CHECK_OK(db->RequestCompaction(family, Key(0), Key(20)));
+    rest();
+    EXPECT_GE(db->GetStats().flushes, flushes + 20);
+    EXPECT_FALSE(db->GetStats().read_only);
+    EXPECT_EQ(failed(), 1);  // No second try, neither by request nor by the files' number.
+    CHECK_OK(db->Close());
+
+    // The file is restored.
+    fs_.FlipByte(damaged, 500);
+    db = Db::Open(options_, "/db").value();
+    family = db->FindFamily("damaged");
+    auto txn = db->Begin({});
+    for (uint64_t n = 0; n <= 20; ++n) {
+      PinnedValue value;
+      EXPECT_TRUE(txn->Get(family, Key(n), &value).value()) << n;
+    }
+    txn.reset();
+    CHECK_OK(db->Compact(family));
+    EXPECT_EQ(db->StatusText().find("halted"), std::string::npos);
     CHECK_OK(db->Close());
   });
 }
