@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "io/file_names.h"
 #include "lsm/lsm_tree.h"
 
 namespace tidesdb {
@@ -188,7 +189,7 @@ Status LsmTree::Verify(FamilyId family, VerifyDepth depth, const std::atomic<boo
       const TableProperties& in_manifest = file->properties();
       if (in_file.entries != in_manifest.entries || in_file.key_min != in_manifest.key_min ||
           in_file.key_max != in_manifest.key_max || in_file.family != family) {
-        return Status::Corruption("table file " + std::to_string(file->number()) +
+        return Status::Corruption(TableFileName(options_.directory, file->number()) +
                                   ": its properties differ from the manifest's");
       }
     }

@@ -367,6 +367,54 @@ TEST_F(LsmTreeTest, VerifyAcceptsWhatIsWhole) {
   EXPECT_EQ(h_.tree->Verify(t_ + 100, VerifyDepth::kAll, nullptr).code(), Code::kInvalidArgument);
 }
 
+// Files of one size change places: the size at open says nothing.
+TEST_F(LsmTreeTest, VerifyRefusesAWholeFileInAnothersPlace) {
+  struct Written {
+    FamilyId family;
+    std::vector<uint64_t> keys;
+  };
+  FamilyId other = 0;
+  CHECK_OK(h_.CreateFamily("other", &other));
+  const std::vector<std::pair<Written, Written>> pairs = {
+      {{t_, {10, 15, 19}}, {t_, {11, 15, 19}}},  // Another first key.
+      {{t_, {20, 25, 29}}, {t_, {20, 25, 28}}},  // Another last key.
+      {{t_, {30, 39}}, {t_, {30, 35, 39}}},      // Another number of entries.
+      {{t_, {40, 45, 49}}, {other, {40, 45, 49}}},
+  };
+  for (const auto& [first, second] : pairs) {
+    // The last value's length makes up for a difference in size.
+    const auto write = [&](const Written& what, size_t last_value) {
+      for (const uint64_t key : what.keys) {
+        const size_t bytes = key == what.keys.back() ? last_value : 200;
+        h_.Write(what.family, Key(key), ValueType::kPut, std::string(bytes, 'v'));
+      }
+      Flush();
+      return h_.tree->Family(what.family)->files(0)[0]->record();
+    };
+    const FileRecord one = write(first, 900);
+    FileRecord two = write(second, 900);
+    if (two.bytes != one.bytes) two = write(second, 900 + one.bytes - two.bytes);
+    ASSERT_EQ(two.bytes, one.bytes);
+    const std::string path_one = TableFileName("/db", one.number);
+    const std::string path_two = TableFileName("/db", two.number);
+    const auto swap = [&] {
+      h_.Close();
+      CHECK_OK(h_.fs->Rename(path_one, "/db/between"));
+      CHECK_OK(h_.fs->Rename(path_two, path_one));
+      CHECK_OK(h_.fs->Rename("/db/between", path_two));
+      CHECK_OK(h_.Open());
+    };
+    const auto verify = [&](FamilyId family) {
+      return h_.tree->Verify(family, VerifyDepth::kAll, nullptr).ToString();
+    };
+    swap();
+    EXPECT_EQ(verify(second.family),
+              "Corruption: " + path_two + ": its properties differ from the manifest's");
+    swap();
+    EXPECT_EQ(verify(second.family), "OK");
+  }
+}
+
 TEST_F(LsmTreeTest, AMissingOrShortTableFileIsCorruptionAtOpen) {
   for (uint64_t i = 0; i < 50; ++i) Put(i);
   Flush();
