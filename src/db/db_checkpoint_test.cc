@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/failpoint.h"
 #include "base/thread.h"
@@ -235,6 +238,82 @@ TEST_F(CheckpointTest, ALogCutShortIsFoundByItsPlace) {
             Slice::npos);
   EXPECT_FALSE(Exists("/copy"));
 }
+
+#ifdef TIDESDB_HOOKS
+
+TEST_F(CheckpointTest, IsBusyIfATransactionRollsBackInEachTry) {
+  constexpr size_t kTries = 20;
+  // All spilled: a rollback deletes files that the held log names.
+  std::vector<std::unique_ptr<Transaction>> prepared;
+  const auto prepare = [&](size_t count) {
+    while (prepared.size() < count) {
+      const std::string name = "p" + std::to_string(prepared.size());
+      auto txn = db_->Begin({});
+      for (int i = 0; i < 40; ++i) {
+        const std::string key = name + "-" + std::to_string(i);
+        ASSERT_TRUE(txn->Put(db_->FindFamily("data"), key, std::string(1000, 'v')).ok());
+      }
+      ASSERT_TRUE(txn->PrepareNamed(name).ok());
+      prepared.push_back(std::move(txn));
+    }
+  };
+  Put("a", 1, "x");
+  ASSERT_NO_FATAL_FAILURE(prepare(kTries + 1));
+  Failpoint::ResetAll();  // The hits of other tests.
+  Failpoint::Arm("checkpoint_held", [&] {
+    prepared.back()->Rollback();
+    prepared.pop_back();
+    return Status::Ok();
+  });
+  const Status busy = db_->Checkpoint("/copy", CheckpointFiles::kLink).status();
+  EXPECT_EQ(busy.ToString(),
+            "Busy: a checkpoint in /copy: prepared transactions rolled back and deleted files in "
+            "each try");
+  EXPECT_EQ(Failpoint::Hits("checkpoint_held"), kTries);
+  EXPECT_EQ(prepared.size(), 1u);
+  EXPECT_FALSE(Exists("/copy"));
+  EXPECT_FALSE(Exists("/copy.incomplete"));
+  Failpoint::ResetAll();
+
+  // A last try without one succeeds.
+  ASSERT_NO_FATAL_FAILURE(prepare(kTries));
+  Failpoint::Arm("checkpoint_held", [&] {
+    if (prepared.size() == 1) return Status::Ok();
+    prepared.back()->Rollback();
+    prepared.pop_back();
+    return Status::Ok();
+  });
+  EXPECT_EQ(ReadAt("/copy", Checkpoint("/copy")).size(), 1u);
+  EXPECT_EQ(Failpoint::Hits("checkpoint_held"), kTries);
+  Failpoint::ResetAll();
+  prepared.clear();
+}
+
+// The copied log's last record is torn: an open takes that for the end.
+TEST_F(CheckpointTest, ACopyThatEndsEarlierIsRefused) {
+  for (const char* key : {"a", "b", "c"}) Put(key, 1, "x");
+  const uint64_t last = db_->GetStats().last_sequence;
+  Failpoint::Arm("checkpoint_before_manifest", [&] {
+    std::string log;
+    TIDESDB_ASSIGN(const std::vector<std::string> names, fs_.List("/copy.incomplete"));
+    for (const std::string& name : names) {
+      if (ParseFileName(name).kind == FileKind::kWal) {
+        log = std::max(log, JoinPath("/copy.incomplete", name));
+      }
+    }
+    TIDESDB_ASSIGN(const auto file, fs_.NewPositionalFile(log, OpenMode::kKeep));
+    return file->Truncate(file->size() - 1);
+  });
+  const Status refused = db_->Checkpoint("/copy", CheckpointFiles::kLink).status();
+  Failpoint::ResetAll();
+  EXPECT_EQ(refused.ToString(), "Corruption: /copy.incomplete: the copy ends at sequence " +
+                                    std::to_string(last - 1) + ", not at " + std::to_string(last));
+  EXPECT_FALSE(Exists("/copy"));
+  EXPECT_FALSE(Exists("/copy.incomplete"));
+  EXPECT_EQ(ReadAt("/copy", Checkpoint("/copy")).size(), 3u);
+}
+
+#endif  // TIDESDB_HOOKS
 
 TEST_F(CheckpointTest, WhileOthersWriteEachIsOneInstant) {
   std::atomic<bool> stop = false;
