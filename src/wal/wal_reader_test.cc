@@ -44,6 +44,12 @@ bool Names(const Status& status, const WalHarness& log, WalPosition place) {
   return status.message().substr(0, text.size()) == text;
 }
 
+// "Corruption: /db/000001.wal at offset 64: what".
+std::string DamageAt(const WalHarness& log, WalPosition place, const std::string& what) {
+  return "Corruption: " + log.Path(place.segment) + " at offset " + std::to_string(place.offset()) +
+         ": " + what;
+}
+
 // Overwrites bytes of a file directly.
 void Overwrite(WalHarness* log, uint64_t segment, uint64_t offset, Slice bytes) {
   auto file = log->fs->NewPositionalFile(log->Path(segment), OpenMode::kKeep);
@@ -168,11 +174,11 @@ TEST(WalReaderTest, MissingSegmentsAreCorruption) {
     }
     log.Kill();
     ASSERT_TRUE(log.fs->Delete(log.Path(missing)).ok());
-    const Status status = log.Replay(1).status;
-    EXPECT_EQ(status.code(), Code::kCorruption);
-    EXPECT_TRUE(Names(status, log, WalPosition::At(missing, 0))) << status.ToString();
+    EXPECT_EQ(log.Replay(1).status.ToString(),
+              DamageAt(log, WalPosition::At(missing, 0), "the segment is missing"));
     if (missing > 1) continue;
-    EXPECT_EQ(log.Replay(0).status.code(), Code::kCorruption);
+    EXPECT_EQ(log.Replay(0).status.ToString(),
+              DamageAt(log, WalPosition::At(2, 0), "the log's first segment is missing"));
     EXPECT_TRUE(log.Replay(2).status.ok());
   }
   WalHarness log;
@@ -271,9 +277,10 @@ TEST(WalReaderTest, ManifestKnowsThatTheLogWasSynced) {
   EXPECT_TRUE(log.Replay(1, 3).status.ok());
   log.fs->FlipByte(log.Path(1), Layout(log).back().begin.offset() + 50);
   EXPECT_EQ(log.Replay(1, 2).payloads.size(), 2u);
-  const Status status = log.Replay(1, 3).status;
-  EXPECT_EQ(status.code(), Code::kCorruption);
-  EXPECT_TRUE(Names(status, log, Layout(log).back().end)) << status.ToString();
+  EXPECT_EQ(log.Replay(1, 3).status.ToString(),
+            DamageAt(log, Layout(log).back().end,
+                     "no complete record, but the log was synced up to sequence 3, and the last "
+                     "one read is 2"));
 }
 
 TEST(WalReaderTest, SequencesGoOnWhenTheFirstSegmentWasNeverBegun) {
@@ -292,11 +299,13 @@ TEST(WalReaderTest, SequencesGoOnWhenTheFirstSegmentWasNeverBegun) {
   EXPECT_EQ(again.end.last_sequence, 7u);
 }
 
-void WriteRecord(WalHarness* log, WalPosition at, uint8_t version, Slice payload) {
+void WriteRecord(WalHarness* log, WalPosition at, uint8_t version, Slice payload,
+                 WalPosition synced = {}) {
   WalFrame frame;
   frame.payload_bytes = static_cast<uint32_t>(payload.size());
   frame.version = version;
   frame.position = at;
+  frame.synced = synced;
   std::string bytes(kWalFrameBytes, '\0');
   EncodeWalFrame(frame, payload, bytes.data());
   bytes += payload;
@@ -333,6 +342,158 @@ TEST(WalReaderTest, SequencesOutOfOrderAreCorruption) {
   const Status status = log.Replay(1).status;
   EXPECT_EQ(status.code(), Code::kCorruption);
   EXPECT_TRUE(Names(status, log, end)) << status.ToString();
+}
+
+// With valid checksums: only another program writes them, or a writer with a bug.
+TEST(WalReaderTest, RecordsThatBreakARuleAreCorruption) {
+  WalHarness log;
+  ASSERT_TRUE(log.Open().ok());
+  ASSERT_TRUE(log.Append({100}).ok());
+  ASSERT_TRUE(log.Sync().ok());
+  ASSERT_TRUE(log.Append({100}).ok());
+  log.Kill();
+  const Placed last = Layout(log).back();
+  const WalPosition end = last.end;
+  ASSERT_GT(last.synced, WalPosition());
+  const auto replayed = [&](Slice payload, WalPosition synced) {
+    WriteRecord(&log, end, kWalVersion, payload, synced);
+    return log.Replay(1).status.ToString();
+  };
+  const std::string next = WalHarness::Payload(3, 10);
+  EXPECT_EQ(replayed(next, end), "OK");
+  EXPECT_EQ(replayed(next, last.synced), "OK");
+  EXPECT_EQ(replayed(next, {end.segment, end.place + 1}),
+            DamageAt(log, end, "the record claims that it is synced"));
+  EXPECT_EQ(replayed(next, {last.synced.segment, last.synced.place - 1}),
+            DamageAt(log, end, "its synced position goes back"));
+  for (const SequenceNumber wrong : {SequenceNumber{1}, SequenceNumber{2}, kSequenceMax + 1}) {
+    EXPECT_EQ(replayed(WalHarness::Payload(wrong, 10), end),
+              DamageAt(log, end, "sequence " + std::to_string(wrong) + " follows 2"));
+  }
+  for (const WalKind kind : {WalKind::kPrepare, WalKind::kRollback}) {
+    std::string payload = WalHarness::Payload(3, 10);
+    payload[0] = static_cast<char>(kind);
+    EXPECT_EQ(replayed(payload, end), DamageAt(log, end, "a prepare or rollback with sequence 3"));
+    SetWalPayloadSequence(payload.data(), 0);
+    EXPECT_EQ(replayed(payload, end), "OK");
+  }
+  std::string start;
+  WalSegmentStart{.sequence = 2, .previous_end = {}}.EncodeTo(&start);
+  EXPECT_EQ(replayed(start, end), DamageAt(log, end, "a segment's first record is misplaced"));
+  const WalPosition first = WalPosition::At(1, 0);
+  WriteRecord(&log, first, kWalVersion, WalHarness::Payload(1, 10));
+  EXPECT_EQ(log.Replay(1).status.ToString(),
+            DamageAt(log, first, "a segment's first record is misplaced"));
+}
+
+TEST(WalReaderTest, ASegmentThatFollowsAnotherSequenceIsCorruption) {
+  WalHarness log;
+  ASSERT_TRUE(log.Open().ok());
+  ASSERT_TRUE(log.Append({100, 100}).ok());
+  ASSERT_TRUE(log.wal->Rotate().ok());
+  ASSERT_TRUE(log.Append({100}).ok());
+  log.Kill();
+  const WalPosition end = Layout(log)[2].end;
+  const WalPosition second = WalPosition::At(2, 0);
+  for (const SequenceNumber sequence : {1, 2, 3}) {
+    std::string start;
+    WalSegmentStart{.sequence = sequence, .previous_end = end}.EncodeTo(&start);
+    WriteRecord(&log, second, kWalVersion, start);
+    const std::string wrong = DamageAt(log, second,
+                                       "the segment follows sequence " + std::to_string(sequence) +
+                                           ", but the one before ends with 2");
+    EXPECT_EQ(log.Replay(1).status.ToString(), sequence == 2 ? "OK" : wrong);
+    log.forgive = true;
+    const Replayed replayed = log.Replay(1);
+    log.forgive = false;
+    ASSERT_TRUE(IsPrefix(replayed, log.model, 2));
+    if (sequence == 2) continue;
+    EXPECT_EQ(replayed.end.position, end);
+    EXPECT_EQ(replayed.end.chain.size(), 1u);
+    EXPECT_EQ(replayed.end.leftovers.size(), 1u);
+    EXPECT_TRUE(replayed.end.cut.starts_with(wrong)) << replayed.end.cut;
+  }
+}
+
+constexpr const char* kForgiven = "; the log ends here, because open_damaged_log is on";
+
+// The log ends before the damage, for good.
+TEST(WalReaderTest, ForgivenDamageIsTheEnd) {
+  for (const size_t damaged : {2, 9, 10}) {
+    WalHarness log(4 << 10);
+    ASSERT_NO_FATAL_FAILURE(WriteThreeSegments(&log, false));
+    const std::vector<Placed> layout = Layout(log);
+    const WalPosition place = layout[damaged].begin;
+    log.fs->FlipByte(log.Path(place.segment), place.offset() + 40);
+    const Status refused = log.Replay(1).status;
+    ASSERT_EQ(refused.code(), Code::kCorruption) << damaged;
+    log.forgive = true;
+    const Replayed replayed = log.Replay(1);
+    // The manifest knows of a later commit, which is in a table file.
+    EXPECT_EQ(log.Replay(1, 30).end.last_sequence, 30u);
+    log.forgive = false;
+    const auto left = static_cast<size_t>(
+        std::count_if(layout.begin(), layout.begin() + static_cast<ptrdiff_t>(damaged),
+                      [](const Placed& p) { return p.kind == WalKind::kBatch; }));
+    ASSERT_TRUE(IsPrefix(replayed, log.model, left));
+    EXPECT_EQ(replayed.payloads.size(), left);
+    EXPECT_EQ(replayed.end.cut, refused.ToString() + kForgiven);
+    EXPECT_TRUE(log.sink.Contains("ERROR " + replayed.end.cut));
+    EXPECT_EQ(replayed.end.position, place);
+    EXPECT_EQ(replayed.end.chain.back().end_offset, place.offset());
+    EXPECT_EQ(replayed.end.last_sequence, left);
+    EXPECT_EQ(replayed.end.number_max, 4u);
+    EXPECT_EQ(replayed.end.chain.size() + replayed.end.leftovers.size(), 4u);
+    ASSERT_TRUE(WalSet::Open(log.options, replayed.end).status().ok());
+    const Replayed again = log.Replay(1);
+    EXPECT_TRUE(IsPrefix(again, log.model, left));
+    EXPECT_EQ(again.payloads.size(), left);
+  }
+}
+
+// No segment is left: its numbers must not return, whoever knows the highest.
+TEST(WalReaderTest, AForgivenLossDoesNotReuseNumbers) {
+  struct Case {
+    uint64_t first;
+    bool use_mark;
+    uint32_t number_max;
+  };
+  for (const Case& one : {Case{1, false, 1}, Case{9, false, 9}, Case{1, true, 4}, Case{9, true, 9},
+                          Case{0, true, 4}}) {
+    WalHarness log(4 << 10);
+    ASSERT_NO_FATAL_FAILURE(WriteThreeSegments(&log, true));
+    for (const uint64_t segment : {1, 2, 3, 4}) {
+      ASSERT_TRUE(log.fs->Delete(log.Path(segment)).ok());
+    }
+    log.use_mark = one.use_mark;
+    const Status refused = log.Replay(one.first, 5).status;
+    ASSERT_EQ(refused.code(), Code::kCorruption);
+    log.forgive = true;
+    const Replayed replayed = log.Replay(one.first, 5);
+    ASSERT_TRUE(replayed.status.ok()) << replayed.status.ToString();
+    EXPECT_TRUE(replayed.payloads.empty());
+    EXPECT_EQ(replayed.end.cut, refused.ToString() + kForgiven);
+    EXPECT_TRUE(replayed.end.chain.empty());
+    EXPECT_EQ(replayed.end.last_sequence, 5u);
+    EXPECT_EQ(replayed.end.number_max, one.number_max);
+  }
+}
+
+TEST(WalReaderTest, OnlyDamageIsForgiven) {
+  WalHarness log;
+  ASSERT_TRUE(log.Open().ok());
+  ASSERT_TRUE(log.Append({100}).ok());
+  log.Kill();
+  log.forgive = true;
+  const WalPosition end = Layout(log).back().end;
+  WriteRecord(&log, end, kWalVersion + 1, WalHarness::Payload(2, 10));
+  EXPECT_EQ(log.Replay(1).status.code(), Code::kNotSupported);
+  std::string unknown = WalHarness::Payload(2, 10);
+  unknown[0] = 8;
+  WriteRecord(&log, end, kWalVersion, unknown);
+  EXPECT_EQ(log.Replay(1).status.code(), Code::kNotSupported);
+  log.fs->AddFault({.op = IoOp::kRead, .path_part = ".wal", .times = UINT64_MAX});
+  EXPECT_EQ(log.Replay(1).status.code(), Code::kIoError);
 }
 
 // A value that contains a piece of the log, after damage: it must not count as evidence.

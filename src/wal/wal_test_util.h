@@ -53,6 +53,7 @@ class WalHarness {
     Replayed replayed;
     WalClaims claims;
     claims.sequence = synced_sequence;
+    claims.forgive = forgive;
     const Result<WalPosition> mark = WalMark::Read(options.fs, options.dir);
     replayed.status = mark.status();
     if (!replayed.status.ok()) return replayed;
@@ -128,6 +129,7 @@ class WalHarness {
   size_t synced = 0;               // The number of them acknowledged as durable.
   SequenceNumber next_sequence = 1;
   bool use_mark = false;  // Replays get the claim of SYNCED, as in a database.
+  bool forgive = false;   // Replays end at damage.
 };
 
 // The replay is an exact prefix of the model and holds at least `synced` records.
