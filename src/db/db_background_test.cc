@@ -144,9 +144,12 @@ TEST_F(DbBackgroundTest, ADamagedFileHaltsCompactionAndNothingElse) {
     ColumnFamily* family = *db->CreateFamily(named);
     named.name = "dropped";
     ColumnFamily* dropped = *db->CreateFamily(named);
-    const auto write = [&](ColumnFamily* to, uint64_t n) {
+    named.name = "healthy";
+    named.target_file_bytes = 64 << 10;  // Little is worth an idle merge.
+    ColumnFamily* healthy = *db->CreateFamily(named);
+    const auto write = [&](ColumnFamily* to, uint64_t n, bool put = true) {
       auto txn = db->Begin({});
-      CHECK_OK(txn->Put(to, Key(n), std::string(1000, 'v')));
+      CHECK_OK(put ? txn->Put(to, Key(n), std::string(1000, 'v')) : txn->Delete(to, Key(n)));
       CHECK_OK(txn->Commit());
       CHECK_OK(db->Flush());
     };
@@ -169,16 +172,24 @@ TEST_F(DbBackgroundTest, ADamagedFileHaltsCompactionAndNothingElse) {
     const std::string damaged = tables().at(0);
     write(dropped, 0);
     write(family, 0);
+    for (uint64_t n = 0; n < 40; ++n) write(healthy, n);
+    CHECK_OK(db->Compact(healthy));
     CHECK_OK(db->Close());
     fs_.FlipByte(damaged, 500);
-    db = Db::Open(options_, "/db").value();  // The flush left the whole block in the cache.
-    family = db->FindFamily("damaged");
-    dropped = db->FindFamily("dropped");
-    const std::string before = db->StatusText();
-    EXPECT_EQ(before.find("halted"), std::string::npos) << before;
-    CHECK_OK(db->RequestCompaction(family, Key(0), Key(0)));
-    rest();
-    EXPECT_EQ(failed(), 1);
+    // A new cache: the flush left the whole block in the old one.
+    const auto open_and_halt = [&] {
+      db = Db::Open(options_, "/db").value();
+      family = db->FindFamily("damaged");
+      dropped = db->FindFamily("dropped");
+      healthy = db->FindFamily("healthy");
+      const std::string before = db->StatusText();
+      EXPECT_EQ(before.find("halted"), std::string::npos) << before;
+      CHECK_OK(db->RequestCompaction(family, Key(0), Key(0)));
+      rest();
+      EXPECT_EQ(failed(), 1);
+    };
+    options_.finish_compactions_on_close = true;
+    open_and_halt();
     const std::string halted = db->StatusText();
     EXPECT_NE(halted.find("Compaction is halted until the damaged file is restored"),
               std::string::npos)
@@ -186,6 +197,17 @@ TEST_F(DbBackgroundTest, ADamagedFileHaltsCompactionAndNothingElse) {
     EXPECT_NE(halted.find("Last background error: compaction: Corruption:"), std::string::npos)
         << halted;
     EXPECT_NE(halted.find(damaged), std::string::npos) << halted;
+
+    // No merge of another family, be it due, for idle times or at the close.
+    const size_t merges = db->GetCompactions().size();
+    for (uint64_t n = 0; n < 20; ++n) write(healthy, n, false);
+    rest();
+    EXPECT_EQ(db->GetCompactions().size(), merges);
+    const std::vector<std::string> all = tables();
+    CHECK_OK(db->Close());
+    EXPECT_EQ(tables(), all);
+    options_.finish_compactions_on_close = false;
+    open_and_halt();
 
     const size_t files = tables().size();
     CHECK_OK(db->DropFamily(dropped));
