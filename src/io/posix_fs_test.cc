@@ -149,5 +149,26 @@ TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
   EXPECT_EQ(CachedPages(Path("a"), kBytes), 0u);
 }
 
+// The file systems at hand accept every aligned direct read. But each refuses a negative offset, with
+// the same error.
+TEST_F(PosixFsTest, AFileWhoseDirectReadIsRefusedIsReadWithout) {
+  const std::string contents(10'000, 'x');
+  auto out = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(out.ok());
+  ASSERT_TRUE((*out)->Append(contents).ok());
+  auto in = fs_->NewRandomAccessFile(Path("a"));
+  ASSERT_TRUE(in.ok());
+  (*in)->BypassPageCache();
+  if ((*in)->alignment() == 1) GTEST_SKIP() << "no direct reads";
+  std::string scratch(contents.size(), 0);
+  EXPECT_EQ(*(*in)->ReadAt(1, 9'000, scratch.data()), Slice(contents).substr(1, 9'000));
+  EXPECT_GT((*in)->alignment(), 1u);
+  EXPECT_EQ((*in)->ReadAt(uint64_t{1} << 63, 4096, scratch.data()).status().ToString(),
+            "IO error: read " + Path("a") + " at offset 9223372036854775808: Invalid argument");
+  EXPECT_EQ((*in)->alignment(), 1u);
+  // Unaligned, which only a file without O_DIRECT accepts.
+  EXPECT_EQ(*(*in)->ReadAt(1, 9'000, scratch.data()), Slice(contents).substr(1, 9'000));
+}
+
 }  // namespace
 }  // namespace tidesdb
