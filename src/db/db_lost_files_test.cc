@@ -156,6 +156,45 @@ TEST_F(LostFilesTest, TheSegmentThatTheManifestNamesIsGone) {
   Refused([&] { ASSERT_TRUE(fs_->Delete("/db/000002.wal").ok()); }, "/db/000002.wal", 10);
 }
 
+// A prepared transaction keeps the log's start, whose commits are in table files already. What comes
+// after the forgiven damage must not need forgiving too.
+TEST_F(LostFilesTest, DamageBeforeWhatWasFlushedIsForgivenOnce) {
+  for (const bool prepared_first : {false, true}) {
+    SCOPED_TRACE(prepared_first);
+    if (db_ != nullptr) Kill();
+    UseDisk(std::make_unique<MemFs>());
+    Open();
+    ColumnFamilyOptions family;
+    family.name = "data";
+    ASSERT_TRUE(db_->CreateFamily(family).ok());
+    const auto prepare = [&] {
+      auto txn = db_->Begin({});
+      ASSERT_TRUE(txn->Put(db_->FindFamily("data"), "prepared", "x").ok());
+      ASSERT_TRUE(txn->PrepareNamed("p").ok());
+    };
+    if (prepared_first) prepare();
+    for (int i = 0; i < 10; ++i) Put("key" + std::to_string(i));
+    if (!prepared_first) prepare();
+    ASSERT_TRUE(db_->Flush().ok());
+    Put("in the second");
+    Kill();
+    fs_->FlipByte(kSegment, ARecordsBorder() + 40);
+    EXPECT_EQ(Db::Open(options_, "/db").status().code(), Code::kCorruption);
+    options_.open_damaged_log = true;
+    Open();
+    options_.open_damaged_log = false;
+    EXPECT_EQ(Keys(), 10u);
+    Put("after");
+    Kill();
+    Open();
+    EXPECT_EQ(Keys(), 11u);
+    Close();
+    Open();
+    EXPECT_EQ(Keys(), 11u);
+    Close();
+  }
+}
+
 TEST_F(LostFilesTest, AllButTheMarkIsGone) {
   Close();
   const auto names = fs_->List("/db");

@@ -49,7 +49,10 @@ Status WalReader::FindFirst(uint64_t first_segment) {
 Status WalReader::Enter(uint32_t segment) {
   const WalSegmentInfo* info = directory_.Find(segment);
   CHECK(info != nullptr);
-  if (info->begun && sequence_known_ && info->start.sequence != last_sequence_) {
+  // open_damaged_log may have ended the log before commits that are in table files.
+  const bool flushed =
+      info->start.sequence > last_sequence_ && info->start.sequence <= claims_.sequence;
+  if (info->begun && sequence_known_ && info->start.sequence != last_sequence_ && !flushed) {
     return Damaged(WalPosition::At(segment, 0),
                    "the segment follows sequence " + std::to_string(info->start.sequence) +
                        ", but the one before ends with " + std::to_string(last_sequence_));
