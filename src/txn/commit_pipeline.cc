@@ -100,28 +100,28 @@ void CommitPipeline::Lead(CommitRequest* own) {
   Gather();
   mu_.Unlock();
   const Status status = RunGroup(own);
-  std::vector<CondVar*> to_wake;
-  to_wake.reserve(group_.size() + refused_.size() + 2);
+  std::vector<CondVar*> to_wake;  // Empty for a commit that meets no other.
   mu_.Lock();
-  Finish(group_, status, &to_wake);
-  Finish(refused_, refusal_, &to_wake);
+  Finish(group_, status, own, &to_wake);
+  Finish(refused_, refusal_, own, &to_wake);
   if (awaiting_visible_ > 0) to_wake.push_back(&group_done_);
   group_.clear();
   refused_.clear();
   leading_ = false;
   CondVar* const next = NextLeader();
+  if (next == nullptr && to_wake.empty()) return;
   mu_.Unlock();
   if (next != nullptr) next->NotifyAll();
   for (CondVar* wait : to_wake) wait->NotifyAll();
   mu_.Lock();
 }
 
-void CommitPipeline::Finish(const Group& group, const Status& status,
+void CommitPipeline::Finish(const Group& group, const Status& status, const CommitRequest* own,
                             std::vector<CondVar*>* to_wake) {
   for (CommitRequest* member : group) {
     member->status_ = status;
     member->state_ = CommitRequest::State::kDone;
-    if (member->awaited_) to_wake->push_back(member->changed_);
+    if (member->awaited_ && member != own) to_wake->push_back(member->changed_);
   }
 }
 

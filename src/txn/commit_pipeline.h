@@ -149,9 +149,9 @@ class CommitPipeline {
   // Lets others continue before the group is durable, then makes it durable.
   Status SyncGroup() EXCLUDES(mu_);
   void Insert(const CommitRequest* own) EXCLUDES(mu_);
-  // Adds to *to_wake what the members wait on.
-  void Finish(const Group& group, const Status& status, std::vector<CondVar*>* to_wake)
-      REQUIRES(mu_);
+  // Adds to *to_wake what the members wait on, except the leader's `own`.
+  void Finish(const Group& group, const Status& status, const CommitRequest* own,
+              std::vector<CondVar*>* to_wake) REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
   // What the thread waits on that will lead the next group; null if none waits.
   CondVar* NextLeader() REQUIRES(mu_);
