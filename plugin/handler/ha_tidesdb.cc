@@ -56,13 +56,12 @@ int ha_tidesdb::Ready() const {
   return 0;
 }
 
-// An UPDATE of several tables computes generated columns before a trigger changes their inputs. A row that moves to
-// another partition is inserted.
+// An UPDATE of several tables computes generated columns before a trigger changes their inputs; so does that of one
+// table with a subquery over itself. A row that moves to another partition is inserted.
 int ha_tidesdb::GenerateAfterTriggers(const uchar* row) {
-  if (table->triggers == nullptr || table->vfield == nullptr || row != table->record[0] ||
-      thd_sql_command(ha_thd()) != SQLCOM_UPDATE_MULTI) {
-    return 0;
-  }
+  if (table->triggers == nullptr || table->vfield == nullptr || row != table->record[0]) return 0;
+  const int command = thd_sql_command(ha_thd());
+  if (command != SQLCOM_UPDATE_MULTI && command != SQLCOM_UPDATE) return 0;
   return table->update_virtual_fields(this, VCOL_UPDATE_FOR_WRITE) != 0 ? HA_ERR_GENERIC : 0;
 }
 
