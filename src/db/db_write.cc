@@ -7,6 +7,7 @@
 #include "db/db_impl.h"
 #include "format/wal_format.h"
 #include "io/file_names.h"
+#include "io/huge_pages.h"
 
 namespace tidesdb {
 
@@ -31,8 +32,8 @@ WritePressure DbImpl::Pressure() const {
 }
 
 void DbImpl::LendMemory() {
-  const uint64_t others =
-      tree_->memtables().MemoryBytes() + tree_->tables().MemoryBytes() + txns_->MemoryBytes();
+  const uint64_t others = tree_->memtables().MemoryBytes() + SpareHugePageBytes() +
+                          tree_->tables().MemoryBytes() + txns_->MemoryBytes();
   block_cache_->SetCapacity(plan_.CacheBytes(others));
 }
 

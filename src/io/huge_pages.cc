@@ -46,4 +46,9 @@ void Free(char* block, size_t bytes) {
 
 ArenaMemory HugePageBlocks() { return {Allocate, Free}; }
 
+size_t SpareHugePageBytes() {
+  MutexLock lock(spare_mu);
+  return spare.size() * kHugePageBytes;
+}
+
 }  // namespace tidesdb

@@ -23,4 +23,7 @@ constexpr size_t kSpareHugePagesMax = 32;
 // REQUIRES: a multiple of kHugePageBytes each.
 ArenaMemory HugePageBlocks();
 
+// The bytes of the blocks kept, of the whole process. Threads: any.
+size_t SpareHugePageBytes();
+
 }  // namespace tidesdb

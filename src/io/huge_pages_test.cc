@@ -33,6 +33,7 @@ TEST(HugePagesTest, SomeFreedBlocksServeTheNextUse) {
     blocks[i][0] = 'x';
   }
   for (char* block : blocks) source.free(block, kHugePageBytes);
+  EXPECT_EQ(SpareHugePageBytes(), kSpareHugePagesMax * kHugePageBytes);
   size_t kept = 0;  // New memory holds zeros.
   for (char*& block : blocks) {
     block = source.allocate(kHugePageBytes);
