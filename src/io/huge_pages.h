@@ -23,7 +23,7 @@ constexpr size_t kSpareHugePagesMax = 32;
 // REQUIRES: a multiple of kHugePageBytes each.
 ArenaMemory HugePageBlocks();
 
-// The bytes of the blocks kept, of the whole process. Threads: any.
+// The bytes of the blocks kept, of the whole process; for any number of threads at once.
 size_t SpareHugePageBytes();
 
 }  // namespace tidesdb
