@@ -41,8 +41,9 @@ class EntryBatch {
   }
 
   // For the code that fills the batch: memory for the next key, to be passed to AddMade; null if the batch is full.
+  // Eight more bytes may be written and read behind it, so that short keys are copied as a word.
   char* RoomForKey(size_t bytes) {
-    return size_ < max_ && bytes <= sizeof(keys_) - key_bytes_ ? keys_ + key_bytes_ : nullptr;
+    return size_ < max_ && bytes <= kKeyBytesMax - key_bytes_ ? keys_ + key_bytes_ : nullptr;
   }
   // REQUIRES: the key is what RoomForKey() gave.
   void AddMade(Slice key, Slice value) {
@@ -59,11 +60,13 @@ class EntryBatch {
   }
 
  private:
+  static constexpr size_t kKeyBytesMax = 64 * kEntriesMax;
+
   size_t size_ = 0;
   size_t max_ = 0;
   size_t key_bytes_ = 0;
   Entry entries_[kEntriesMax];
-  char keys_[64 * kEntriesMax];
+  char keys_[kKeyBytesMax + 8];
 };
 
 // It sees the transaction's own writes over its snapshot. Without a snapshot, or with ScanOptions::newest, it sees

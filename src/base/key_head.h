@@ -10,10 +10,24 @@ namespace tidesdb {
 
 // a < b as keys implies KeyHead(a) <= KeyHead(b). Shorter keys are filled with zeros.
 inline uint64_t KeyHead(Slice key) {
-  if (key.size() >= 8) return DecodeBigEndian64(key.data());
-  char bytes[8] = {};
-  key.copy(bytes, key.size());  // Unlike memcpy, fine with the null of an empty key.
-  return DecodeBigEndian64(bytes);
+  const size_t size = key.size();
+  if (size >= 8) return DecodeBigEndian64(key.data());
+  if (size >= 4) {  // Two numbers that overlap: no call of memcpy for a few bytes.
+    const uint64_t last = DecodeBigEndian32(key.data() + size - 4);
+    const auto behind_first = static_cast<uint32_t>(last << (8 * (8 - size)));
+    return uint64_t{DecodeBigEndian32(key.data())} << 32 | behind_first;
+  }
+  uint64_t head = 0;
+  for (size_t i = 0; i < size; ++i) {
+    head |= uint64_t{static_cast<uint8_t>(key[i])} << (56 - 8 * i);
+  }
+  return head;
+}
+
+// Order of two keys with equal heads: negative, zero or positive.
+inline int CompareBehindHead(Slice a, Slice b) {
+  if (a.size() <= 8 && a.size() == b.size()) return 0;
+  return a.compare(b);
 }
 
 }  // namespace tidesdb

@@ -123,8 +123,15 @@ inline const char* TrustedVarint32(const char* p, uint32_t* value) {
 // REQUIRES: p is at an entry of a valid block.
 inline BlockEntry DecodeTrustedEntry(const char* p) {
   BlockEntry entry;
-  p = block_internal::TrustedVarint32(p, &entry.shared);
-  p = block_internal::TrustedVarint32(p, &entry.unshared);
+  // The trailer of the block follows the last entry, so that four bytes are there.
+  if (const uint32_t first = DecodeFixed32(p); (first & 0x8080) == 0) {  // Short, as most are.
+    entry.shared = first & 0x7f;
+    entry.unshared = first >> 8 & 0x7f;
+    p += 2;
+  } else {
+    p = block_internal::TrustedVarint32(p, &entry.shared);
+    p = block_internal::TrustedVarint32(p, &entry.unshared);
+  }
   p = block_internal::TrustedVarint32(p, &entry.value_bytes);
   p = block_internal::TrustedVarint64(p, &entry.tag);
   entry.suffix = p;

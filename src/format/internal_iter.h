@@ -4,20 +4,40 @@
 #include <memory>
 #include <string>
 
+#include "base/key_head.h"
 #include "format/internal_key.h"
+#include "format/version_batch.h"
 #include "tidesdb/iterator.h"
 #include "tidesdb/status.h"
 
 namespace tidesdb {
 
-struct AheadLimits {
-  SequenceNumber snapshot;  // Versions up to this one.
-  Slice end;                // Keys before this one; empty: all.
+class AheadLimits {
+ public:
+  // Puts of versions up to `snapshot`, and keys before `end`; empty: all.
+  AheadLimits(SequenceNumber snapshot, Slice end)
+      : snapshot_(snapshot), end_(end), end_head_(KeyHead(end)) {}
+
+  // Moves the end to `key`, if that is before it. `head`: KeyHead(key).
+  void EndAt(Slice key, uint64_t head) {
+    if (!end_.empty() && !IsBeforeEnd(key, head)) return;
+    end_ = key;
+    end_head_ = head;
+  }
 
   bool Allow(Trailer trailer) const {
-    return TrailerSequence(trailer) <= snapshot && TrailerType(trailer) == ValueType::kPut;
+    return TrailerSequence(trailer) <= snapshot_ && TrailerType(trailer) == ValueType::kPut;
   }
-  bool Allow(Slice key) const { return end.empty() || key < end; }
+  bool Allow(Slice key) const { return end_.empty() || IsBeforeEnd(key, KeyHead(key)); }
+
+ private:
+  bool IsBeforeEnd(Slice key, uint64_t head) const {
+    return head != end_head_ ? head < end_head_ : key < end_;
+  }
+
+  SequenceNumber snapshot_;
+  Slice end_;
+  uint64_t end_head_;
 };
 
 // Order: CompareVersions.
@@ -61,6 +81,9 @@ class InternalIterator {
   // added entry; if not, the rules of NextKeyOrVersion apply.
   // REQUIRES: Valid(), the last move went forward, the current entry is a put within the limits.
   virtual bool ReadAhead(const AheadLimits& /*limits*/, EntryBatch* /*batch*/) { return false; }
+
+  // As ReadAhead, for a merge. It never leaves the key of the last added entry.
+  virtual void ReadVersionsAhead(const AheadLimits& /*limits*/, VersionBatch* /*batch*/) {}
 
   // REQUIRES: Valid(). The bytes live until the next move.
   virtual Slice user_key() const = 0;

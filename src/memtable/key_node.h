@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/coding.h"
+#include "base/key_head.h"
 #include "format/internal_key.h"
 #include "memtable/version_chain.h"
 
@@ -18,12 +18,7 @@ namespace tidesdb {
 // The 8 bytes of `key` from `skip` on, big-endian and zero-padded. If the bytes before are equal,
 // most key comparisons need only two of these numbers.
 inline uint64_t KeyHead(Slice key, size_t skip) {
-  if (key.size() >= skip + sizeof(uint64_t)) return DecodeBigEndian64(key.data() + skip);
-  uint64_t head = 0;
-  for (size_t i = skip; i < key.size(); i++) {
-    head |= static_cast<uint64_t>(static_cast<uint8_t>(key[i])) << (56 - 8 * (i - skip));
-  }
-  return head;
+  return skip < key.size() ? KeyHead(Slice(key.data() + skip, key.size() - skip)) : 0;
 }
 
 // Negative, zero or positive, like Slice::compare; faster if the heads differ.

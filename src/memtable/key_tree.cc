@@ -213,6 +213,7 @@ KeyNode* KeyTree::Next(const KeyNode* node, Place* place) const {
     KeyNode* next_node = slot < place->count ? leaf->key(slot) : nullptr;
     Leaf* next_leaf = leaf->next();
     if (slot + kScanAhead < place->count) __builtin_prefetch(leaf->key(slot + kScanAhead));
+    if (slot + 1 < place->count) __builtin_prefetch(leaf->key(slot + 1)->newest());
     if (!leaf->StillAt(place->version)) {
       FindAgain(node, place);
       continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "format/read_ahead_test_util.h"
 
 namespace tidesdb {
 namespace {
@@ -304,9 +305,10 @@ class MemTableModelTest : public testing::Test {
     const AheadLimits limits = {random_.OneIn(2) ? kSequenceMax : random_.Uniform(sequence_ + 2),
                                 end};
     if (!limits.Allow(it->trailer()) || !limits.Allow(it->user_key())) return;
-    EntryBatch batch;
-    batch.Reset(1 + random_.Uniform(EntryBatch::kEntriesMax));
-    it->ReadAhead(limits, &batch);
+    const std::vector<EntryAhead> batch =
+        random_.OneIn(2)
+            ? ReadEntriesAhead(limits, 1 + random_.Uniform(EntryBatch::kEntriesMax), it)
+            : ReadVersionsAhead([&](VersionBatch* to) { it->ReadVersionsAhead(limits, to); });
     ASSERT_FALSE(batch.empty());
     for (size_t i = 0; i < batch.size(); i++) {
       if (i > 0) {  // The next key's newest version within the limits.
@@ -317,7 +319,9 @@ class MemTableModelTest : public testing::Test {
         ASSERT_TRUE(limits.Allow(std::get<2>((*expected)->first)));
         ASSERT_TRUE(limits.Allow(Slice(std::get<1>((*expected)->first))));
       }
+      const Trailer trailer = std::get<2>((*expected)->first);
       ASSERT_EQ(batch[i].key, std::get<1>((*expected)->first));
+      ASSERT_EQ(batch[i].trailer.value_or(trailer), trailer);
       ASSERT_EQ(batch[i].value, (*expected)->second);
     }
   }

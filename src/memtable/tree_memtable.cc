@@ -72,20 +72,13 @@ class TreeIterator final : public InternalIterator {
   }
 
   bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
-    if (!batch->Add(user_key(), value())) return false;
-    KeyTree::Place place = place_;
-    for (KeyNode* node = tree_->Next(node_, &place); node != nullptr;
-         node = tree_->Next(node, &place)) {
-      const KeyVersion* const newest = node->newest();
-      if (!limits.Allow(newest->trailer()) || !limits.Allow(node->key()) ||
-          !batch->Add(node->key(), newest->value())) {
-        break;
-      }
-      node_ = node;
-      version_ = newest;
-      place_ = place;
-    }
+    ReadOn(limits, [batch](Slice key, Trailer, Slice value) { return batch->Add(key, value); });
     return false;
+  }
+  void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    ReadOn(limits, [batch](Slice key, Trailer trailer, Slice value) {
+      return batch->AddStable(key, trailer, value);
+    });
   }
 
   Slice user_key() const override { return node_->key(); }
@@ -100,6 +93,23 @@ class TreeIterator final : public InternalIterator {
       if (const MemTableFamily* family = families_->Find(family_)) tree_ = &family->tree;
     }
     return tree_ != nullptr;
+  }
+  // Adds the current version and the newest ones of the next keys, as long as `add` takes them.
+  template <typename AddFn>
+  void ReadOn(const AheadLimits& limits, AddFn add) {
+    if (!add(user_key(), trailer(), value())) return;
+    KeyTree::Place place = place_;
+    for (KeyNode* node = tree_->Next(node_, &place); node != nullptr;
+         node = tree_->Next(node, &place)) {
+      const KeyVersion* const newest = node->newest();
+      if (!limits.Allow(newest->trailer()) || !limits.Allow(node->key()) ||
+          !add(node->key(), newest->trailer(), newest->value())) {
+        break;
+      }
+      node_ = node;
+      version_ = newest;
+      place_ = place;
+    }
   }
   void SetFirstOf(KeyNode* node) {
     node_ = node;

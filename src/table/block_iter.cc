@@ -26,22 +26,22 @@ void BlockIter::Load(const char* p) {
   Show(p, entry);
 }
 
-// Copies short ones as a word: both the block and the buffer extend beyond them.
-inline void BlockIter::CopySuffix(const BlockEntry& entry) {
-  char* const to = key_buffer_.data() + entry.shared;
-  static_assert(kBlockTrailerBytes >= kWordBytes && kBufferRoom >= kWordBytes);
-  if (entry.unshared <= kWordBytes) {
-    std::memcpy(to, entry.suffix, kWordBytes);
+namespace {
+
+constexpr size_t kWordBytes = 8;
+
+// Copies a few bytes as a word. REQUIRES: a word can be read and written.
+inline void CopyWord(char* to, const char* from, size_t bytes) {
+  if (bytes <= kWordBytes) {
+    std::memcpy(to, from, kWordBytes);
   } else {
-    std::memcpy(to, entry.suffix, entry.unshared);
+    std::memcpy(to, from, bytes);
   }
 }
 
-namespace {
-
 // Whether an entry has the same key as the one before it. Its shared bytes are shared with that key
 // even at a restart, where they are the block's prefix.
-bool IsOfKey(const BlockEntry& entry, Slice before) {
+inline bool IsOfKey(const BlockEntry& entry, Slice before) {
   if (size_t{entry.shared} + entry.unshared != before.size()) return false;
   const char* const rest = before.data() + entry.shared;
   return entry.unshared == 0 ||
@@ -50,24 +50,36 @@ bool IsOfKey(const BlockEntry& entry, Slice before) {
 
 }  // namespace
 
-void BlockIter::ReadAhead(const AheadLimits& limits, EntryBatch* batch) {
+// Both the block and the buffer extend beyond a short suffix.
+inline void BlockIter::CopySuffix(const BlockEntry& entry) {
+  static_assert(kBlockTrailerBytes >= kWordBytes && kBufferRoom >= kWordBytes);
+  CopyWord(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+}
+
+template <typename Batch>
+void BlockIter::ReadAhead(const AheadLimits& limits, Batch* batch) {
   DCHECK(valid_);
-  if (!batch->Add(key(), value_)) return;
-  Slice last = (*batch)[batch->size() - 1].key;
+  char* const first = batch->RoomForKey(key_bytes_);
+  if (first == nullptr) return;
+  std::memcpy(first, key_, key_bytes_);
+  Slice last(first, key_bytes_);
+  AddMade(last, trailer_, value_, batch);
   const char* at = nullptr;  // The last one added; null: the current one.
   BlockEntry entry;
   while (entry_end_ != block_.entries_end()) {
     const BlockEntry next = DecodeTrustedEntry(entry_end_);
-    if (!limits.Allow(EntryTrailer(block_, next, global_)) || IsOfKey(next, last)) break;
+    __builtin_prefetch(next.end());
+    const Trailer trailer = EntryTrailer(block_, next, global_);
+    if (!limits.Allow(trailer) || IsOfKey(next, last)) break;
     const size_t bytes = size_t{next.shared} + next.unshared;
     char* const room = batch->RoomForKey(bytes);
     if (room == nullptr) break;
-    std::memcpy(room, last.data(), next.shared);
-    std::memcpy(room + next.shared, next.suffix, next.unshared);
+    CopyWord(room, last.data(), next.shared);
+    CopyWord(room + next.shared, next.suffix, next.unshared);
     const Slice key(room, bytes);
     if (!limits.Allow(key)) break;
     if (entry_end_ == interval_end_) EnterInterval(interval_ + 1);
-    batch->AddMade(key, next.value());
+    AddMade(key, trailer, next.value(), batch);
     last = key;
     at = entry_end_;
     entry = next;
@@ -78,6 +90,9 @@ void BlockIter::ReadAhead(const AheadLimits& limits, EntryBatch* batch) {
   std::memcpy(key_buffer_.data(), last.data(), last.size());
   Show(at, entry);
 }
+
+template void BlockIter::ReadAhead(const AheadLimits& limits, EntryBatch* batch);
+template void BlockIter::ReadAhead(const AheadLimits& limits, VersionBatch* batch);
 
 bool BlockIter::NextIsOtherKey() {
   DCHECK(valid_ && !IsLast());
@@ -99,6 +114,7 @@ void BlockIter::Show(const char* p, const BlockEntry& entry) {
   value_ = entry.value();
   entry_ = p;
   entry_end_ = entry.end();
+  __builtin_prefetch(entry_end_);
   valid_ = true;
 }
 

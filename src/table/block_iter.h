@@ -45,7 +45,8 @@ class BlockIter {
   // As Next. Returns: whether the new entry has a different key. REQUIRES: !IsLast().
   bool NextIsOtherKey();
   // InternalIterator::ReadAhead within the block: the iterator ends on the last added entry.
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch);
+  template <typename Batch>
+  void ReadAhead(const AheadLimits& limits, Batch* batch);
   // Whether the current entry is the block's last. REQUIRES: Valid().
   bool IsLast() const { return entry_end_ == block_.entries_end(); }
   void Prev();
@@ -56,7 +57,6 @@ class BlockIter {
   Slice value() const { return value_; }
 
  private:
-  static constexpr size_t kWordBytes = 8;
   static constexpr size_t kBufferRoom = 64;  // After the longest key of a block.
 
   // An entry of the current interval before the current one, for Prev. Its key is in behind_keys_.

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/test_hex.h"
+#include "format/read_ahead_test_util.h"
 #include "table/block_builder.h"
 #include "table/block_iter.h"
 #include "table/block_search.h"
@@ -153,12 +154,13 @@ TEST(BlockTest, AnswersAsTheMapItWasMadeOf) {
   }
 }
 
-// The expected result of ReadAhead within one block, from `at` on.
+// The expected result of ReadAhead within one block, from `at` on. `max`: 0 for a VersionBatch.
 void CheckReadAhead(const EntryMap& entries, const AheadLimits& limits, size_t max, BlockIter* iter,
                     EntryMap::const_iterator* at) {
-  EntryBatch batch;
-  batch.Reset(max);
-  iter->ReadAhead(limits, &batch);
+  const std::vector<EntryAhead> batch =
+      max > 0 ? ReadEntriesAhead(limits, max, iter)
+              : ReadVersionsAhead([&](VersionBatch* to) { iter->ReadAhead(limits, to); });
+  if (max == 0) max = VersionBatch::kEntriesMax;
   ASSERT_FALSE(batch.empty());
   ASSERT_EQ(batch[0].key, (*at)->first.first);
   ASSERT_EQ(batch[0].value, (*at)->second);
@@ -171,6 +173,7 @@ void CheckReadAhead(const EntryMap& entries, const AheadLimits& limits, size_t m
     ASSERT_TRUE(limits.Allow(Slice((*at)->first.first)));
     ASSERT_EQ(batch[i].key, (*at)->first.first);
     ASSERT_EQ(batch[i].value, (*at)->second);
+    ASSERT_EQ(batch[i].trailer.value_or((*at)->first.second), (*at)->first.second);
   }
   const auto next = std::next(*at);
   const bool more = next != entries.end() && next->first.first != (*at)->first.first &&
@@ -201,8 +204,7 @@ TEST(BlockTest, ReadsAhead) {
       const AheadLimits limits = {random.OneIn(2) ? kSequenceMax : random.Uniform(300), end};
       if (limits.Allow(at->first.second) && limits.Allow(Slice(at->first.first))) {
         const auto from = at;
-        ASSERT_NO_FATAL_FAILURE(
-            CheckReadAhead(entries, limits, 1 + random.Uniform(16), &iter, &at));
+        ASSERT_NO_FATAL_FAILURE(CheckReadAhead(entries, limits, random.Uniform(17), &iter, &at));
         read_ahead += static_cast<size_t>(std::distance(from, at));
         ASSERT_NO_FATAL_FAILURE(ExpectAt(iter, entries, at));
       }

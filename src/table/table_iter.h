@@ -50,6 +50,9 @@ class TableIter final : public InternalIterator {
     data_.ReadAhead(limits, batch);
     return false;
   }
+  void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    data_.ReadAhead(limits, batch);
+  }
 
   Slice user_key() const override { return data_.key(); }
   Trailer trailer() const override { return data_.trailer(); }

@@ -66,6 +66,9 @@ class LevelIterator final : public InternalIterator {
   bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
     return table_iter_->ReadAhead(limits, batch);
   }
+  void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    table_iter_->ReadVersionsAhead(limits, batch);
+  }
 
   Slice user_key() const override { return table_iter_->user_key(); }
   Trailer trailer() const override { return table_iter_->trailer(); }

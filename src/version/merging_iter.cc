@@ -1,6 +1,7 @@
 #include "version/merging_iter.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "base/check.h"
@@ -12,17 +13,20 @@ namespace {
 // A binary heap over the sources, with the next entry on top. While one source keeps winning, a
 // step costs one move of it and two comparisons of cached heads.
 //
-// Invariant while valid: forward, every source is at its first entry after the current one (the
-// current source is on it); backward, at its last entry before it. heap_ contains the valid
-// sources.
+// Invariants while valid:
+//   1. Forward, every source is at its first entry after the current one (the current source is on
+//      it); backward, at its last entry before it. heap_ contains the valid sources.
+//   2. A source with a batch is at its entry `at`; its iterator is on the last entry of the batch.
+//      Only ReadAhead makes batches, and they are gone before any move that shows every version.
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(std::vector<std::unique_ptr<InternalIterator>> sources,
                   std::shared_ptr<const void> keep_alive)
-      : keep_alive_(std::move(keep_alive)) {
-    sources_.reserve(sources.size());
-    for (auto& source : sources) sources_.emplace_back().iter = std::move(source);
-    heap_.reserve(sources_.size());
+      : keep_alive_(std::move(keep_alive)),
+        memory_(std::make_unique_for_overwrite<Source[]>(sources.size())),
+        sources_(memory_.get(), sources.size()) {
+    for (size_t i = 0; i < sources.size(); ++i) sources_[i].iter = std::move(sources[i]);
+    heap_.reserve(sources.size());
   }
 
   void SetBounds(Slice lower, Slice upper) override {
@@ -50,24 +54,21 @@ class MergingIterator final : public InternalIterator {
 
   void Next() override {
     DCHECK(Valid());
-    if (backward_ && !Turn(false)) return;
-    Source* top = heap_.front();
+    if (!DropBatches() || (backward_ && !Turn(false))) return;
+    Source* top = Top();
     top->iter->Next();
     Reload(top);
   }
   bool NextKeyOrVersion() override {
     DCHECK(Valid());
     if (backward_ && !Turn(false)) return true;
-    Source* top = heap_.front();
     if (OthersMayHaveKey()) return StepAndCompare();
-    const bool left = top->iter->NextKeyOrVersion();
-    Reload(top);
-    return left || heap_.empty();
+    return StepTop() || heap_.empty();
   }
   void Prev() override {
     DCHECK(Valid());
-    if (!backward_ && !Turn(true)) return;
-    Source* top = heap_.front();
+    if (!DropBatches() || (!backward_ && !Turn(true))) return;
+    Source* top = Top();
     top->iter->Prev();
     Reload(top);
   }
@@ -75,19 +76,19 @@ class MergingIterator final : public InternalIterator {
   bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
     if (backward_) return false;
     const size_t before = batch->size();
-    while (AddRun(limits, batch)) {
+    while (AddTop(limits, batch)) {
       if (!LeaveInMemory((*batch)[batch->size() - 1].key)) return false;
       if (heap_.empty()) return true;
-      const Source& top = *heap_.front();
+      const Source& top = *Top();
       if (!limits.Allow(top.trailer) || !limits.Allow(top.key)) return true;
     }
     return batch->size() > before;
   }
 
-  Slice user_key() const override { return heap_.front()->key; }
-  Trailer trailer() const override { return heap_.front()->trailer; }
-  Slice value() const override { return heap_.front()->iter->value(); }
-  bool InUse() const override { return heap_.front()->iter->InUse(); }
+  Slice user_key() const override { return Top()->key; }
+  Trailer trailer() const override { return Top()->trailer; }
+  Slice value() const override { return ValueOf(*Top()); }
+  bool InUse() const override { return Top()->iter->InUse(); }
   Status status() const override { return status_; }
 
  private:
@@ -97,6 +98,9 @@ class MergingIterator final : public InternalIterator {
     uint64_t head = 0;
     Slice key;
     Trailer trailer = 0;
+
+    size_t at = 0;
+    VersionBatch batch;
   };
 
   static void Load(Source* source) {
@@ -105,38 +109,66 @@ class MergingIterator final : public InternalIterator {
     source->trailer = source->iter->trailer();
   }
 
-  // Whether source a's entry comes before source b's in the direction of travel.
-  bool Before(const Source* a, const Source* b) const {
-    if (a->head != b->head) return (a->head < b->head) != backward_;
-    const int order = CompareVersions(a->key, a->trailer, b->key, b->trailer);
+  // A source in the heap, with the head of its current entry.
+  struct Place {
+    uint64_t head;
+    Source* source;
+  };
+
+  static void ShowBatch(Source* source, size_t at) {
+    const VersionBatch::Entry& entry = source->batch[at];
+    source->at = at;
+    source->key = entry.key();
+    source->head = entry.head;
+    source->trailer = entry.trailer;
+  }
+  static Slice ValueOf(const Source& source) {
+    return source.batch.empty() ? source.iter->value() : source.batch[source.at].value();
+  }
+
+  Source* Top() const { return heap_.front().source; }
+
+  // Whether a's entry comes before b's in the direction of travel.
+  bool Before(const Place& a, const Place& b) const {
+    if (a.head != b.head) return (a.head < b.head) != backward_;
+    const int order = CompareBehindHead(a.source->key, b.source->key);
     if (order != 0) return (order < 0) != backward_;
-    return (a < b) != backward_;
+    if (a.source->trailer != b.source->trailer) {
+      return (a.source->trailer > b.source->trailer) != backward_;
+    }
+    return (a.source < b.source) != backward_;
   }
 
   // Whether other sources may have the current key. Such a source would be next to the top.
   bool OthersMayHaveKey() const {
-    const uint64_t head = heap_.front()->head;
-    return (heap_.size() > 1 && heap_[1]->head == head) ||
-           (heap_.size() > 2 && heap_[2]->head == head);
+    const uint64_t head = heap_.front().head;
+    return (heap_.size() > 1 && heap_[1].head == head) ||
+           (heap_.size() > 2 && heap_[2].head == head);
   }
 
-  // Adds the current entry, and the following entries of its source that are before the keys of all
-  // others. False: it has added none and has not moved.
-  bool AddRun(const AheadLimits& limits, EntryBatch* batch) {
-    Source* const top = heap_.front();
-    AheadLimits before_others = limits;
-    for (size_t i = 1; i < std::min<size_t>(3, heap_.size()); ++i) {
-      const Source& other = *heap_[i];  // The smallest key of the others is next to the top.
-      if (other.head == top->head && other.key == top->key) {
-        return batch->Add(top->key, top->iter->value());
+  // Adds the current entry; if there is one source left, also those after it. False: it has added
+  // none and has not moved.
+  bool AddTop(const AheadLimits& limits, EntryBatch* batch) {
+    Source* const top = Top();
+    if (top->batch.empty()) {
+      if (heap_.size() == 1) return AddRun(limits, batch);
+      top->iter->ReadVersionsAhead(limits, &top->batch);
+      if (!top->batch.empty()) {
+        ShowBatch(top, 0);
+        has_batches_ = true;
       }
-      if (before_others.end.empty() || other.key < before_others.end) before_others.end = other.key;
     }
+    return batch->Add(top->key, ValueOf(*top));
+  }
+
+  bool AddRun(const AheadLimits& limits, EntryBatch* batch) {
+    Source* const top = Top();
     const size_t before = batch->size();
-    if (top->iter->ReadAhead(before_others, batch)) {
+    if (top->iter->ReadAhead(limits, batch)) {
       Reload(top);
     } else {
       Load(top);
+      heap_.front().head = top->head;
     }
     return batch->size() > before;
   }
@@ -144,27 +176,67 @@ class MergingIterator final : public InternalIterator {
   // Moves to the first entry of a key after `key`. False: it stays, because leaving releases
   // memory.
   bool LeaveInMemory(Slice key) {
-    while (!heap_.empty() && heap_.front()->key == key) {
-      Source* const top = heap_.front();
+    const uint64_t head = KeyHead(key);
+    while (!heap_.empty() && heap_.front().head == head &&
+           CompareBehindHead(Top()->key, key) == 0) {
+      Source* const top = Top();
+      if (StepInBatch(top)) continue;
       if (!top->iter->StepInMemory()) return false;
       Reload(top);
     }
     return true;
   }
 
-  bool StepAndCompare() {
-    Source* top = heap_.front();
-    left_key_.assign(top->key);
-    top->iter->NextKeyOrVersion();
+  // Moves the top source within its batch. False: it is on the last entry, or has none.
+  bool StepInBatch(Source* top) {
+    if (top->at + 1 >= top->batch.size()) return false;
+    ShowBatch(top, top->at + 1);
+    SiftDown(0);
+    return true;
+  }
+
+  // NextKeyOrVersion of the top source.
+  bool StepTop() {
+    Source* const top = Top();
+    if (StepInBatch(top)) return true;
+    const bool left = top->iter->NextKeyOrVersion();
     Reload(top);
-    return heap_.empty() || heap_.front()->key != Slice(left_key_);
+    return left;
+  }
+
+  bool StepAndCompare() {
+    left_key_.assign(Top()->key);
+    StepTop();
+    return heap_.empty() || Top()->key != Slice(left_key_);
+  }
+
+  // Moves the iterators of all sources to their current entries. False if there was an error.
+  bool DropBatches() {
+    if (!has_batches_) return true;
+    has_batches_ = false;
+    for (const Place& place : heap_) {
+      Source* const source = place.source;
+      if (source->batch.empty()) continue;
+      source->iter->Seek(source->key, source->trailer);
+      if (!source->iter->Valid()) {
+        status_ = source->iter->status();
+        DCHECK(!status_.ok());  // It was there before.
+        heap_.clear();
+        return false;
+      }
+      source->batch.Clear();
+      Load(source);
+    }
+    return true;
   }
 
   template <typename SeekFn>
   void SeekAll(SeekFn seek) {
     status_ = Status::Ok();
     heap_.clear();
+    has_batches_ = false;
     for (Source& source : sources_) {
+      source.batch.Clear();
       seek(source.iter.get());
       if (!TakeIn(&source)) return;
     }
@@ -176,7 +248,7 @@ class MergingIterator final : public InternalIterator {
   bool TakeIn(Source* source) {
     if (source->iter->Valid()) {
       Load(source);
-      heap_.push_back(source);
+      heap_.push_back({source->head, source});
       return true;
     }
     return CheckEnd(*source);
@@ -194,8 +266,9 @@ class MergingIterator final : public InternalIterator {
     for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
   }
 
-  // Call after the top source has moved.
+  // Call after the iterator of the top source has moved.
   void Reload(Source* top) {
+    top->batch.Clear();
     if (top->iter->Valid()) {
       Load(top);
     } else {
@@ -208,11 +281,12 @@ class MergingIterator final : public InternalIterator {
   }
 
   void SiftDown(size_t at) {
-    Source* const moving = heap_[at];
+    const Place moving = {heap_[at].source->head, heap_[at].source};
+    const size_t size = heap_.size();
     for (;;) {
       size_t child = 2 * at + 1;
-      if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && Before(heap_[child + 1], heap_[child])) ++child;
+      if (child >= size) break;
+      if (child + 1 < size && Before(heap_[child + 1], heap_[child])) ++child;
       if (!Before(heap_[child], moving)) break;
       heap_[at] = heap_[child];
       at = child;
@@ -223,7 +297,7 @@ class MergingIterator final : public InternalIterator {
   // Moves all sources except the current one to the other side of the current entry. False if there
   // was an error.
   bool Turn(bool backward) {
-    Source* const current = heap_.front();
+    Source* const current = Top();
     heap_.clear();
     backward_ = backward;
     for (Source& source : sources_) {
@@ -238,9 +312,9 @@ class MergingIterator final : public InternalIterator {
       }
       if (!TakeIn(&source)) return false;
     }
-    heap_.push_back(current);
+    heap_.push_back({current->head, current});
     MakeHeap();
-    DCHECK(heap_.front() == current);
+    DCHECK(Top() == current);
     return true;
   }
 
@@ -256,10 +330,12 @@ class MergingIterator final : public InternalIterator {
   }
 
   const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
-  std::vector<Source> sources_;                   // Of fixed size: heap_ points into it.
-  std::vector<Source*> heap_;
+  const std::unique_ptr<Source[]> memory_;
+  const std::span<Source> sources_;  // In memory_.
+  std::vector<Place> heap_;
   bool backward_ = false;
-  std::string left_key_;  // Scratch.
+  bool has_batches_ = false;  // Perhaps.
+  std::string left_key_;      // Scratch.
   Status status_;
 };
 

@@ -64,6 +64,18 @@ class VectorIterator final : public InternalIterator {
     }
     return at_ % 3 == 0 && NextKeyOrVersion();
   }
+  void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    if (at_ % 7 == 6) return;  // As if it had no room for the key.
+    batch->AddStable(user_key(), trailer(), value());
+    for (size_t next = at_ + 1; next < entries_.size() && next % 6 != 0; at_ = next++) {
+      const TestEntry& entry = entries_[next];
+      if (entry.key == entries_[at_].key || !limits.Allow(entry.trailer) ||
+          !limits.Allow(Slice(entry.key)) ||
+          !batch->AddStable(entry.key, entry.trailer, entry.value)) {
+        break;
+      }
+    }
+  }
   void Prev() override { MoveTo(at_ - 1); }
   Slice user_key() const override { return entries_[at_].key; }
   Trailer trailer() const override { return entries_[at_].trailer; }
