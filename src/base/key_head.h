@@ -9,7 +9,7 @@
 namespace tidesdb {
 
 // a < b as keys implies KeyHead(a) <= KeyHead(b). Shorter keys are filled with zeros.
-inline uint64_t KeyHead(Slice key) {
+[[gnu::always_inline]] inline uint64_t KeyHead(Slice key) {
   const size_t size = key.size();
   if (size >= 8) return DecodeBigEndian64(key.data());
   if (size >= 4) {  // Two numbers that overlap: no call of memcpy for a few bytes.

@@ -121,7 +121,7 @@ inline const char* TrustedVarint32(const char* p, uint32_t* value) {
 }  // namespace block_internal
 
 // REQUIRES: p is at an entry of a valid block.
-inline BlockEntry DecodeTrustedEntry(const char* p) {
+[[gnu::always_inline]] inline BlockEntry DecodeTrustedEntry(const char* p) {
   BlockEntry entry;
   // The trailer of the block follows the last entry, so that four bytes are there.
   if (const uint32_t first = DecodeFixed32(p); (first & 0x8080) == 0) {  // Short, as most are.

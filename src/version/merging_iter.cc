@@ -1,7 +1,6 @@
 #include "version/merging_iter.h"
 
 #include <algorithm>
-#include <span>
 #include <string>
 
 #include "base/check.h"
@@ -22,11 +21,10 @@ class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(std::vector<std::unique_ptr<InternalIterator>> sources,
                   std::shared_ptr<const void> keep_alive)
-      : keep_alive_(std::move(keep_alive)),
-        memory_(std::make_unique_for_overwrite<Source[]>(sources.size())),
-        sources_(memory_.get(), sources.size()) {
-    for (size_t i = 0; i < sources.size(); ++i) sources_[i].iter = std::move(sources[i]);
-    heap_.reserve(sources.size());
+      : keep_alive_(std::move(keep_alive)) {
+    sources_.reserve(sources.size());
+    for (auto& source : sources) sources_.emplace_back().iter = std::move(source);
+    heap_.reserve(sources_.size());
   }
 
   void SetBounds(Slice lower, Slice upper) override {
@@ -99,8 +97,9 @@ class MergingIterator final : public InternalIterator {
     Slice key;
     Trailer trailer = 0;
 
+    std::unique_ptr<VersionBatch> batch;  // Made at its first use.
+    size_t batch_size = 0;                // 0: it is not in use.
     size_t at = 0;
-    VersionBatch batch;
   };
 
   static void Load(Source* source) {
@@ -116,14 +115,14 @@ class MergingIterator final : public InternalIterator {
   };
 
   static void ShowBatch(Source* source, size_t at) {
-    const VersionBatch::Entry& entry = source->batch[at];
+    const VersionBatch::Entry& entry = (*source->batch)[at];
     source->at = at;
     source->key = entry.key();
     source->head = entry.head;
     source->trailer = entry.trailer;
   }
   static Slice ValueOf(const Source& source) {
-    return source.batch.empty() ? source.iter->value() : source.batch[source.at].value();
+    return source.batch_size == 0 ? source.iter->value() : (*source.batch)[source.at].value();
   }
 
   Source* Top() const { return heap_.front().source; }
@@ -150,15 +149,21 @@ class MergingIterator final : public InternalIterator {
   // none and has not moved.
   bool AddTop(const AheadLimits& limits, EntryBatch* batch) {
     Source* const top = Top();
-    if (top->batch.empty()) {
+    if (top->batch_size == 0) {
       if (heap_.size() == 1) return AddRun(limits, batch);
-      top->iter->ReadVersionsAhead(limits, &top->batch);
-      if (!top->batch.empty()) {
-        ShowBatch(top, 0);
-        has_batches_ = true;
-      }
+      FillBatch(limits, top);
     }
     return batch->Add(top->key, ValueOf(*top));
+  }
+
+  void FillBatch(const AheadLimits& limits, Source* source) {
+    if (source->batch == nullptr) source->batch = std::make_unique_for_overwrite<VersionBatch>();
+    source->batch->Clear();
+    source->iter->ReadVersionsAhead(limits, source->batch.get());
+    source->batch_size = source->batch->size();
+    if (source->batch_size == 0) return;
+    ShowBatch(source, 0);
+    has_batches_ = true;
   }
 
   bool AddRun(const AheadLimits& limits, EntryBatch* batch) {
@@ -189,7 +194,7 @@ class MergingIterator final : public InternalIterator {
 
   // Moves the top source within its batch. False: it is on the last entry, or has none.
   bool StepInBatch(Source* top) {
-    if (top->at + 1 >= top->batch.size()) return false;
+    if (top->batch_size == 0 || top->at + 1 == top->batch_size) return false;
     ShowBatch(top, top->at + 1);
     SiftDown(0);
     return true;
@@ -216,7 +221,7 @@ class MergingIterator final : public InternalIterator {
     has_batches_ = false;
     for (const Place& place : heap_) {
       Source* const source = place.source;
-      if (source->batch.empty()) continue;
+      if (source->batch_size == 0) continue;
       source->iter->Seek(source->key, source->trailer);
       if (!source->iter->Valid()) {
         status_ = source->iter->status();
@@ -224,7 +229,7 @@ class MergingIterator final : public InternalIterator {
         heap_.clear();
         return false;
       }
-      source->batch.Clear();
+      source->batch_size = 0;
       Load(source);
     }
     return true;
@@ -236,7 +241,7 @@ class MergingIterator final : public InternalIterator {
     heap_.clear();
     has_batches_ = false;
     for (Source& source : sources_) {
-      source.batch.Clear();
+      source.batch_size = 0;
       seek(source.iter.get());
       if (!TakeIn(&source)) return;
     }
@@ -268,7 +273,7 @@ class MergingIterator final : public InternalIterator {
 
   // Call after the iterator of the top source has moved.
   void Reload(Source* top) {
-    top->batch.Clear();
+    top->batch_size = 0;
     if (top->iter->Valid()) {
       Load(top);
     } else {
@@ -277,7 +282,11 @@ class MergingIterator final : public InternalIterator {
       heap_.pop_back();
       if (heap_.empty()) return;
     }
-    SiftDown(0);
+    if (heap_.size() == 1) {
+      heap_.front().head = Top()->head;
+    } else {
+      SiftDown(0);
+    }
   }
 
   void SiftDown(size_t at) {
@@ -330,8 +339,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
-  const std::unique_ptr<Source[]> memory_;
-  const std::span<Source> sources_;  // In memory_.
+  std::vector<Source> sources_;                   // Of fixed size: heap_ points into it.
   std::vector<Place> heap_;
   bool backward_ = false;
   bool has_batches_ = false;  // Perhaps.
