@@ -146,8 +146,8 @@ class LockWaitListener {
 // For Db::Begin and Transaction::Restart. Copied.
 struct TransactionOptions {
   Concurrency concurrency = Concurrency::kPessimistic;
-  // With an open snapshot: a locking read or a write of a key that changed since then fails with
-  // kConflict.
+  // With an open snapshot of View::kTransaction in use: a locking read or a write of a key that
+  // changed since then fails with kConflict.
   bool conflict_on_changed = true;
   // Of each lock. 0: do not wait. UINT64_MAX: Options::lock_wait_timeout_us.
   uint64_t lock_wait_timeout_us = UINT64_MAX;

@@ -46,6 +46,13 @@ enum class RangeHold : uint8_t {
 // GetForUpdate sees it (kNewest). kNewest gives writers fewer conflicts. See AwaitSeen.
 enum class SnapshotAt : uint8_t { kDurable, kNewest };
 
+// A transaction has a place for two snapshots, and uses one of them at a time (UseView): for a caller that wants one
+// snapshot for the whole transaction and, for other families, a later one for each of its statements.
+enum class View : uint8_t {
+  kTransaction,  // The view in use when a transaction begins. TransactionOptions::conflict_on_changed is for this one.
+  kStatement,    // A key that changed since this view's snapshot is no conflict.
+};
+
 // What RollbackTo does with locks taken since the savepoint.
 enum class LocksSince : uint8_t { kKeep, kRelease };
 
@@ -66,10 +73,15 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // --- Snapshot ---
+  // --- Snapshots ---
+  // From now on all calls use this view: the four below, reads, and the check of keys that are locked or written. Own
+  // writes and locks are those of the transaction, whatever the view; use a family in one view only, because a key
+  // that was locked in one is not checked again in the other. The other view keeps its snapshot open. An iterator
+  // keeps the snapshot that it was made with, also when its view's snapshot is replaced or released. O(1), no I/O.
+  virtual void UseView(View view) = 0;
   // Without a snapshot, each plain read sees own writes over the newest commit at that moment; with one, over the
   // snapshot. SetSnapshot replaces an older one. Cheap, no I/O. An open snapshot keeps its versions on disk. Both
-  // do nothing once the transaction has ended.
+  // do nothing once the transaction has ended, which releases the snapshots of both views.
   virtual void SetSnapshot(SnapshotAt at = SnapshotAt::kDurable) = 0;
   virtual void ReleaseSnapshot() = 0;
   virtual bool HasSnapshot() const = 0;

@@ -11,6 +11,7 @@ class RefusedTransaction final : public Transaction {
  public:
   explicit RefusedTransaction(Status reason) : reason_(std::move(reason)) {}
 
+  void UseView(View) override {}
   void SetSnapshot(SnapshotAt) override {}
   void ReleaseSnapshot() override {}
   bool HasSnapshot() const override { return false; }

@@ -37,6 +37,7 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
   owner_.listener = options.lock_wait_listener;
   commit_sequence_ = 0;
   seen_ = 0;
+  view_in_use_ = View::kTransaction;
   logged_ = false;
   kind_ = Kind::kCommit;
   state_ = State::kOpen;
@@ -105,8 +106,11 @@ Status TransactionImpl::CheckRangeCall(ColumnFamily* family, Slice start, Slice 
 }
 
 void TransactionImpl::ReleaseSequences() {
-  snapshot_is_floor_ = false;
-  ReleaseSnapshot();
+  for (ViewSnapshot* snapshot : {&snapshot_, &other_snapshot_}) {
+    if (!snapshot->open) continue;
+    shared_->snapshots.Release(snapshot->sequence);
+    *snapshot = {};
+  }
   for (const SequenceNumber floor : floors_) shared_->snapshots.Release(floor);
   floors_.clear();
   tracked_.Clear();
@@ -145,24 +149,29 @@ Status TransactionImpl::Conflict(FamilyId family, Slice key) {
                           std::to_string(owner_.id) + " read it");
 }
 
+void TransactionImpl::UseView(View view) {
+  if (view == view_in_use_) return;
+  view_in_use_ = view;
+  std::swap(snapshot_, other_snapshot_);
+}
+
 void TransactionImpl::SetSnapshot(SnapshotAt at) {
   if (state_ == State::kEnded) return;
   if (at == SnapshotAt::kNewest) Saw(NewestSequence());
   ReleaseSnapshot();
-  snapshot_ = shared_->snapshots.Acquire(seen_);
-  has_snapshot_ = true;
+  snapshot_.sequence = shared_->snapshots.Acquire(seen_);
+  snapshot_.open = true;
 }
 
 void TransactionImpl::ReleaseSnapshot() {
-  if (!has_snapshot_) return;
-  has_snapshot_ = false;
+  if (!snapshot_.open) return;
   view_.Drop();
-  if (snapshot_is_floor_) {
-    floors_.push_back(snapshot_);  // Ascending, like snapshots.
+  if (snapshot_.is_floor) {
+    floors_.push_back(snapshot_.sequence);
   } else {
-    shared_->snapshots.Release(snapshot_);
+    shared_->snapshots.Release(snapshot_.sequence);
   }
-  snapshot_is_floor_ = false;
+  snapshot_ = {};
 }
 
 Savepoint TransactionImpl::SetSavepoint() {

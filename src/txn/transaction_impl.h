@@ -36,10 +36,11 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
                   const TransactionOptions& options);
   ~TransactionImpl() override;
 
+  void UseView(View view) override;
   void SetSnapshot(SnapshotAt at) override;
   void ReleaseSnapshot() override;
-  bool HasSnapshot() const override { return has_snapshot_; }
-  uint64_t SnapshotSequence() const override { return has_snapshot_ ? snapshot_ : 0; }
+  bool HasSnapshot() const override { return snapshot_.open; }
+  uint64_t SnapshotSequence() const override { return snapshot_.open ? snapshot_.sequence : 0; }
 
   Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
   void SetLockWaitTimeout(uint64_t wait_us) override;
@@ -107,7 +108,9 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool MayReadOwn() const { return !writes_.empty() || !spilled_.empty(); }
   uint64_t WaitUs(LockWait wait) const { return wait == LockWait::kNoWait ? 0 : lock_wait_us_; }
   // A change since the snapshot is a conflict.
-  bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
+  bool checks_snapshot() const {
+    return snapshot_.open && options_.conflict_on_changed && view_in_use_ == View::kTransaction;
+  }
   Status Conflict(FamilyId family, Slice key);
   // Checks before anything is done: the transaction has not ended and is not prepared, the family
   // is usable, the key and mode of a lock are valid.
@@ -199,6 +202,11 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // InterruptCheck.
   bool Interrupted() const override { return owner_.interrupted(); }
 
+  struct ViewSnapshot {
+    bool open = false;
+    bool is_floor = false;  // A tracked key relies on it.
+    SequenceNumber sequence = 0;
+  };
   struct LoadedFile {
     uint32_t epoch;  // The owner's, when the lock was taken.
     IngestFile file;
@@ -216,9 +224,9 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   LockOwner owner_;
   ReadView view_;
 
-  bool has_snapshot_ = false;
-  bool snapshot_is_floor_ = false;  // A tracked key relies on it.
-  SequenceNumber snapshot_ = 0;
+  View view_in_use_ = View::kTransaction;
+  ViewSnapshot snapshot_;        // Of the view in use.
+  ViewSnapshot other_snapshot_;  // Of the other view.
   // The newest commit that was read before it was durable; plain reads are at least this new.
   SequenceNumber seen_ = 0;
   std::vector<SequenceNumber> floors_;  // Registered snapshots that tracked keys rely on.

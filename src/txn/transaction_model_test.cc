@@ -2,6 +2,7 @@
 // depend on spilling or on the kind of concurrency control.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -89,9 +90,27 @@ class ModelRun {
     return std::to_string(++values_) + std::string(random_.Uniform(30), '.');
   }
 
+  std::optional<Families>& snapshot() { return snapshots_[static_cast<size_t>(view_)]; }
+
+  void UseView(Transaction* txn) {
+    view_ = random_.OneIn(2) ? View::kTransaction : View::kStatement;
+    txn->UseView(view_);
+    EXPECT_EQ(txn->HasSnapshot(), snapshot().has_value());
+  }
+
+  void ChangeSnapshot(Transaction* txn) {
+    if (random_.OneIn(2)) {
+      txn->SetSnapshot();
+      snapshot() = committed_;
+    } else {
+      txn->ReleaseSnapshot();
+      snapshot().reset();
+    }
+  }
+
   // What the transaction must see now.
-  Families View() const {
-    Families view = snapshot_ ? *snapshot_ : committed_;
+  Families Seen() {
+    Families view = snapshot() ? *snapshot() : committed_;
     Apply(ops_, &view);
     return view;
   }
@@ -99,7 +118,8 @@ class ModelRun {
   void RunTransaction(Transaction* txn) {
     ops_.clear();
     savepoints_.clear();
-    snapshot_.reset();
+    snapshots_ = {};
+    view_ = View::kTransaction;
     for (uint64_t steps = random_.Uniform(60); steps > 0; --steps) {
       Step(txn);
       if (testing::Test::HasFailure()) return;
@@ -120,7 +140,7 @@ class ModelRun {
   bool HadWrites() const { return !ops_.empty(); }
 
   void Step(Transaction* txn) {
-    switch (random_.Uniform(16)) {
+    switch (random_.Uniform(17)) {
       default:
         return Write(txn);
       case 0:
@@ -139,14 +159,7 @@ class ModelRun {
         savepoints_.pop_back();
         return;
       case 6:
-        if (random_.OneIn(2)) {
-          txn->SetSnapshot();
-          snapshot_ = committed_;
-        } else {
-          txn->ReleaseSnapshot();
-          snapshot_.reset();
-        }
-        return;
+        return ChangeSnapshot(txn);
       case 7:
         return WriteElsewhere();
       case 8:
@@ -156,6 +169,8 @@ class ModelRun {
       case 9:
       case 10:
         return Scan(txn);
+      case 11:
+        return UseView(txn);
     }
   }
 
@@ -225,7 +240,7 @@ class ModelRun {
     const FamilyId family = RandomFamily();
     const std::string key = RandomKey();
     PinnedValue value;
-    Families view = View();
+    Families view = Seen();
     Result<bool> found = false;
     if (random_.OneIn(2)) {
       found = txn->Get(env_->family(family), key, &value);
@@ -282,7 +297,7 @@ class ModelRun {
     const std::string upper = random_.OneIn(3) ? RandomKey() : "";
     options.lower = lower;
     options.upper = upper;
-    const Families base = snapshot_ && !options.newest ? *snapshot_ : committed_;
+    const Families base = snapshot() && !options.newest ? *snapshot() : committed_;
     auto it = txn->NewIterator(env_->family(family), options);
     std::string from;
     std::string to;
@@ -294,6 +309,9 @@ class ModelRun {
         RollbackTo(txn);
       } else if (random_.OneIn(20)) {
         WriteElsewhere();
+      } else if (random_.OneIn(20)) {
+        UseView(txn);
+        ChangeSnapshot(txn);
       }
       if (random_.OneIn(5)) {
         from = random_.OneIn(2) ? RandomKey() : "";
@@ -384,7 +402,8 @@ class ModelRun {
   uint64_t values_ = 0;
 
   Families committed_;
-  std::optional<Families> snapshot_;
+  View view_ = View::kTransaction;
+  std::array<std::optional<Families>, 2> snapshots_;  // By view.
   std::vector<ModelOp> ops_;
   std::vector<std::pair<Savepoint, size_t>> savepoints_;  // With the operations before it.
 };

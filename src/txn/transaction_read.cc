@@ -35,9 +35,10 @@ Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* 
     TIDESDB_ASSIGN(const bool found, GetOwn(family->id(), key, value, &own));
     if (own) return found;
   }
-  if (!has_snapshot_) return ReadNewest(family->id(), key, value, kSequenceMax);
+  if (!snapshot_.open) return ReadNewest(family->id(), key, value, kSequenceMax);
   VersionHit hit;
-  TIDESDB_ASSIGN(const bool hit_found, view_.Current().Get(family->id(), key, snapshot_, &hit));
+  TIDESDB_ASSIGN(const bool hit_found,
+                 view_.Current().Get(family->id(), key, snapshot_.sequence, &hit));
   const bool found = hit_found && hit.type == ValueType::kPut;
   if (found) view_.PinValue(hit, value);
   return found;
@@ -80,7 +81,7 @@ Status TransactionImpl::CheckLocked(const LockGrant& grant, FamilyId family, Sli
     return Status::Ok();
   }
   lock->changed = true;  // Until it is checked.
-  TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, snapshot_));
+  TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, snapshot_.sequence));
   if (changed) return Conflict(family, key);
   lock->changed = false;
   return Status::Ok();
@@ -110,7 +111,7 @@ Result<bool> TransactionImpl::GetShownForUpdate(ColumnFamily* family, Slice key,
     if (own) return found;
   }
   // Under the lock nobody else commits the key.
-  if (NewestSequence() == as_of && (!checks_snapshot() || as_of <= snapshot_)) {
+  if (NewestSequence() == as_of && (!checks_snapshot() || as_of <= snapshot_.sequence)) {
     grant.lock->changed = false;
     grant.lock->exists = true;
     *as_shown = true;
@@ -131,7 +132,7 @@ Result<bool> TransactionImpl::ReadLocked(const LockGrant& grant, FamilyId family
   VersionHit hit;
   TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
   if (hit_found) Saw(hit.sequence);
-  if (check && hit_found && hit.sequence > snapshot_) {
+  if (check && hit_found && hit.sequence > snapshot_.sequence) {
     if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
     return Conflict(family, key);
   }
@@ -165,11 +166,11 @@ SequenceNumber TransactionImpl::NewFloor() {
 Result<TrackedKey*> TransactionImpl::Track(FamilyId family, Slice key) {
   TrackedKey* tracked = tracked_.Find(family, key);
   if (tracked != nullptr || checks_snapshot()) {
-    const SequenceNumber floor = tracked != nullptr ? tracked->floor : snapshot_;
+    const SequenceNumber floor = tracked != nullptr ? tracked->floor : snapshot_.sequence;
     TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, floor));
     if (changed) return Conflict(family, key);
     if (tracked != nullptr) return tracked;
-    snapshot_is_floor_ = true;
+    snapshot_.is_floor = true;
     return tracked_.Add(family, key, floor);
   }
   // It may have changed before; only later changes matter. So the newest floor suffices if the key
@@ -226,10 +227,10 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   read.lower = options.lower;
   read.upper = options.upper;
   read.fill_cache = options.fill_cache;
-  SequenceNumber sequence = snapshot_;
-  const ReadState& state = options.newest  ? view_.Newest(&sequence)
-                           : has_snapshot_ ? view_.Current()
-                                           : view_.Visible(seen_, &sequence);
+  SequenceNumber sequence = snapshot_.sequence;
+  const ReadState& state = options.newest   ? view_.Newest(&sequence)
+                           : snapshot_.open ? view_.Current()
+                                            : view_.Visible(seen_, &sequence);
   if (options.newest) Saw(sequence);
   DeadRanges* dead_ranges = state.FindDeadRanges(family->id());
   const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
