@@ -263,6 +263,14 @@ uint64_t StagingBytes(THD* thd) {
 }
 uint64_t LockWaitTimeoutUs(THD* thd) { return THDVAR(thd, lock_wait_timeout_ms) * 1000; }
 
+enum_tx_isolation LevelOf(const ha_table_option_struct& table) {
+  // In the order of tidesdb_default_isolation_level's values.
+  constexpr enum_tx_isolation kLevels[] = {ISO_READ_COMMITTED, ISO_READ_COMMITTED,
+                                           ISO_REPEATABLE_READ, ISO_REPEATABLE_READ,
+                                           ISO_SERIALIZABLE};
+  return kLevels[table.isolation_level];
+}
+
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table) {
   constexpr Compression kCompressions[] = {Compression::kNone, Compression::kSnappy,
                                            Compression::kLz4, Compression::kZstd,

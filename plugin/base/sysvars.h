@@ -83,6 +83,8 @@ uint64_t LockWaitTimeoutUs(THD* thd);
 // For a transaction that begins with the current statement; 0: the engine's default.
 uint64_t StagingBytes(THD* thd);
 
+// At REPEATABLE READ: the level that the table's ISOLATION_LEVEL asks for.
+enum_tx_isolation LevelOf(const ha_table_option_struct& table);
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table);
 // Whether two sets of options store a table in the same way.
 bool SameStorage(const ha_table_option_struct& a, const ha_table_option_struct& b);

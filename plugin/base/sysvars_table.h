@@ -118,7 +118,9 @@
   X(default_block_index_prefix_len, Session, Number, (16, 1, 256), TIDESDB_NO_EFFECT) \
   X(default_min_disk_space, Session, Number, (100ULL << 20, 0, kUnlimited), TIDESDB_NO_EFFECT) \
   X(default_isolation_level, Session, Enum, (2, "READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SNAPSHOT", \
-    "SERIALIZABLE"), TIDESDB_NO_EFFECT) \
+    "SERIALIZABLE"), \
+    "Of new tables: how sessions at REPEATABLE READ use them. READ_UNCOMMITTED is READ_COMMITTED, SNAPSHOT is " \
+    "REPEATABLE_READ. Other sessions use all tables at their own level.") \
   X(default_object_lazy_compaction, Session, Bool, (0), TIDESDB_NO_EFFECT) \
   X(default_object_prefetch_compaction, Session, Bool, (1), TIDESDB_NO_EFFECT) \
   X(default_tombstone_density_trigger, Session, Number, (0, 0, 10000), \

@@ -34,7 +34,7 @@ int ha_tidesdb::TakeNumbers(LockMode mode, Take&& take) {
   if (keep) state.numbers_kept = true;
   // Only a transaction that locks can wait.
   if (!state.numbers_kept || !statement_.session->pessimistic()) return take();
-  Transaction* const transaction = statement_.session->transaction();
+  Transaction* const transaction = statement_.transaction();
   ColumnFamily* const system = engine->dictionary.system();
   const std::string key = NumbersKey(state.def);
   PinnedValue none;

@@ -94,6 +94,7 @@ handler* ha_tidesdb::clone(const char*, MEM_ROOT* mem_root) noexcept {
       ours->statement_.row_lock = statement_.row_lock;
       ours->statement_.stored_lock = statement_.stored_lock;
       ours->statement_.session = statement_.session;
+      ours->statement_.level = statement_.level;
       ours->open_.is_clone = true;
     }
     return 0;

@@ -174,11 +174,12 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
   const int command = thd_sql_command(thd);
   const bool plain_read =
       type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
-  const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
+  statement_.reads_for_log =
+      type == TL_READ_NO_INSERT && thd_binlog_format(thd) == BINLOG_FORMAT_STMT;
+  const bool weak = statement_.LevelNow(thd) <= ISO_READ_COMMITTED;
   const bool reads_of_a_write =
       plain_read && !weak &&
-      (thd_in_lock_tables(thd) || LocksWhatItReads(command) ||
-       (type == TL_READ_NO_INSERT && thd_binlog_format(thd) == BINLOG_FORMAT_STMT));
+      (thd_in_lock_tables(thd) || LocksWhatItReads(command) || statement_.reads_for_log);
   const bool shared =
       type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED || reads_of_a_write;
   const RowLock lock = shared ? RowLock::kShared : RowLock::kNone;
@@ -201,17 +202,16 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
                "server starts,");
       return HA_ERR_UNSUPPORTED;
     }
-    statement_.session->BeginStatement();
+    statement_.Begin(thd);
     if (lock_type == F_WRLCK) {
       statement_.row_lock = statement_.stored_lock = RowLock::kExclusive;
-    } else if (statement_.row_lock == RowLock::kNone &&
-               statement_.session->isolation() == ISO_SERIALIZABLE &&
+    } else if (statement_.row_lock == RowLock::kNone && statement_.level == ISO_SERIALIZABLE &&
                thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)) {
       statement_.row_lock = statement_.stored_lock = RowLock::kShared;
     }
     statement_.logs_statements = thd_binlog_format(thd) == BINLOG_FORMAT_STMT &&
                                  statement_.session->pessimistic() &&
-                                 statement_.session->isolation() > ISO_READ_COMMITTED;
+                                 statement_.level > ISO_READ_COMMITTED;
     return 0;
   });
 }
@@ -220,12 +220,12 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
   return guard::Run([&] {
     if (const int error = Bind(thd)) return error;
     if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
-    statement_.session->BeginStatement();
+    statement_.Begin(thd);
     if (table_share->tmp_table != NO_TMP_TABLE) {
       // A temporary table created under LOCK TABLES gets no external_lock().
       statement_.row_lock = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
     } else if (thd_sql_command(thd) == SQLCOM_SELECT && lock_type == TL_READ &&
-               statement_.session->isolation() != ISO_SERIALIZABLE) {
+               statement_.level != ISO_SERIALIZABLE) {
       statement_.row_lock = RowLock::kNone;
     } else {
       statement_.row_lock = statement_.stored_lock;
@@ -237,7 +237,9 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
 void ha_tidesdb::init_table_handle_for_HANDLER() noexcept {
   guard::Run([&] {
     if (const int error = Bind(ha_thd())) return error;
-    statement_.session->BeginStatement();
+    statement_.reads_for_log = false;
+    statement_.Begin(ha_thd());
+    scan_.UseView();
     statement_.row_lock = statement_.stored_lock = RowLock::kNone;
     return 0;
   });

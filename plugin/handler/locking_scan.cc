@@ -59,9 +59,8 @@ int Scan::Reposition(Direction direction) {
 bool Scan::RangesHoldRows() const {
   return statement_.row_lock == RowLock::kShared && statement_.reads_of_a_write &&
          open_.is_rows(reader_.index()) && !open_.is_temporary() &&
-         statement_.session->row_locks_on() &&
-         statement_.session->isolation() > ISO_READ_COMMITTED &&
-         !statement_.session->transaction()->HasSnapshot();
+         statement_.session->row_locks_on() && statement_.level > ISO_READ_COMMITTED &&
+         !statement_.transaction()->HasSnapshot();
 }
 
 // From place_ to the key at the cursor, inclusive, or to the end of the scan. Above READ COMMITTED, inserts of
@@ -73,8 +72,7 @@ int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold 
   if (semi_consistent_ && primary) return 0;
   if (LooksForDuplicates()) return 0;  // LockLookup() has already locked.
   // Without row locks nobody waits, unless the level promises what no check at COMMIT can ensure.
-  if (!statement_.session->row_locks_on() && statement_.session->isolation() != ISO_SERIALIZABLE)
-    return 0;
+  if (!statement_.session->row_locks_on() && statement_.level != ISO_SERIALIZABLE) return 0;
   std::string from;
   std::string to;
   if (direction == Direction::kForward) {
@@ -94,11 +92,11 @@ int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold 
       from = match_;
     }
   }
-  Transaction* const transaction = statement_.session->transaction();
+  Transaction* const transaction = statement_.transaction();
   ColumnFamily* const family = open_.FamilyOf(reader_.index());
   const LockWait wait = statement_.wait_mode();
   Status locked;
-  if (statement_.session->isolation() <= ISO_READ_COMMITTED) {
+  if (statement_.level <= ISO_READ_COMMITTED) {
     locked = transaction->AwaitWriters(family, from, to, wait);
   } else if (at_key && hold == RangeHold::kWrites) {
     locked = transaction->LockRangeWithRow(family, from, to, cursor_.key(), wait);
@@ -207,7 +205,7 @@ int Scan::ReadOnLocked(uchar* record, Direction direction, bool matching, int at
 void Scan::TrySemiConsistent(bool yes) {
   read_semi_consistent_ = false;
   semi_consistent_ = yes && statement_.session != nullptr && statement_.session->pessimistic() &&
-                     statement_.session->isolation() <= ISO_READ_COMMITTED &&
+                     statement_.level <= ISO_READ_COMMITTED &&
                      !sysvars::SnapshotIsolation(open_.thd());
 }
 

@@ -26,8 +26,8 @@ void RowReader::Forget() {
 }
 
 void RowReader::BeginEntries() {
-  verify_entries_ =
-      statement_.row_lock == RowLock::kNone && statement_.session->OwnChangesCover(*open_.state);
+  verify_entries_ = statement_.row_lock == RowLock::kNone &&
+                    statement_.session->OwnChangesCover(*open_.state, statement_.view());
 }
 
 bool RowReader::Fits(const ReadPlan& plan) const {
@@ -91,10 +91,10 @@ bool RowReader::EntryWillDo() {
   return Plan().entry_will_do;
 }
 
-Transaction* RowReader::transaction() const { return statement_.session->transaction(); }
+Transaction* RowReader::transaction() const { return statement_.transaction(); }
 
 Transaction* RowReader::ReadTransaction() {
-  return statement_.row_lock == RowLock::kNone ? statement_.session->TransactionForPlainRead()
+  return statement_.row_lock == RowLock::kNone ? statement_.TransactionForPlainRead()
                                                : transaction();
 }
 
@@ -126,8 +126,7 @@ Slice RowReader::HeldRow(Slice primary_key) const {
 }
 
 void RowReader::UnlockUnwanted(ColumnFamily* family, Slice key) {
-  if (statement_.row_lock == RowLock::kNone || statement_.session->isolation() > ISO_READ_COMMITTED)
-    return;
+  if (statement_.row_lock == RowLock::kNone || statement_.level > ISO_READ_COMMITTED) return;
   held_row_ = Slice();
   transaction()->UnlockLast(family, key);
 }
@@ -154,8 +153,7 @@ int RowReader::Fetch(Slice primary_key, uchar* record, bool* found) {
       return error;
   } else {
     held_row_ = Slice();
-    auto got = statement_.session->TransactionForPlainRead()->Get(open_.state->primary, primary_key,
-                                                                  &row_);
+    auto got = statement_.TransactionForPlainRead()->Get(open_.state->primary, primary_key, &row_);
     if (!got.ok()) return statement_.Fail(got.status());
     *found = *got;
   }
@@ -184,7 +182,7 @@ int RowReader::FetchByUniqueKey(Slice key, uchar* record) {
     }
     found = *locked;
   } else {
-    auto got = statement_.session->TransactionForPlainRead()->Get(family, key, &other_);
+    auto got = statement_.TransactionForPlainRead()->Get(family, key, &other_);
     if (!got.ok()) return statement_.Fail(got.status());
     found = *got;
   }

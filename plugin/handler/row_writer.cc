@@ -7,7 +7,7 @@
 
 namespace tidesdb::plugin {
 
-Transaction* RowWriter::transaction() const { return session()->transaction(); }
+Transaction* RowWriter::transaction() const { return statement_.transaction(); }
 
 void RowWriter::Forget() {
   other_.Reset();
@@ -295,7 +295,7 @@ void RowWriter::EncodeChange(uint number, const Image& old_row, const Image& new
 // that lead to it. So this transaction also rewrites the unchanged entries.
 // REQUIRES: entries_ say what changes; ListOldValues().
 int RowWriter::TakeEntriesOver(const Image& old_row, Slice primary_key) {
-  if (!session()->MayChangeNewerRows()) return 0;
+  if (!session()->MayChangeNewerRows(statement_.view())) return 0;
   const auto stays = [&](uint i) { return !open_.codec.is_primary(i) && !entries_[i].changes; };
   uint i = 0;
   while (i < open_.families.size() && !stays(i)) i++;

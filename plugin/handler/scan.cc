@@ -13,7 +13,7 @@ void Scan::OpenCursor() {
   off_ = Off::kNeither;
   reader_.BeginEntries();
   cursor_.Open(statement_.session, open_.FamilyOf(reader_.index()),
-               statement_.row_lock != RowLock::kNone);
+               statement_.row_lock != RowLock::kNone, statement_.view());
 }
 
 bool Scan::CursorInRange(Direction direction, bool matching) const {

@@ -31,6 +31,8 @@ class Scan {
   // Releases the cursor, and resets how the statement reads rows that others have locked.
   void Close();
   void CloseCursor() { cursor_.Close(); }
+  // A HANDLER continues in the view that the table has in the statement that begins.
+  void UseView() { cursor_.UseView(statement_.view()); }
 
   // The first or next row of a scan of the rows.
   int NextRow(uchar* record);

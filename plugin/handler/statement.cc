@@ -1,13 +1,36 @@
 #include "handler/statement.h"
 
+#include <algorithm>
+
 #include "base/guard.h"
 #include "base/sysvars.h"
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
 
+void Statement::Begin(THD* thd) {
+  session->BeginStatement();
+  level = LevelNow(thd);
+}
+
+enum_tx_isolation Statement::LevelNow(THD* thd) const {
+  const enum_tx_isolation now =
+      Session::LevelFor(thd, sysvars::LevelOf(*open->share()->option_struct));
+  if (!reads_for_log) return now;
+  return std::max(now, static_cast<enum_tx_isolation>(thd_tx_isolation(thd)));
+}
+
+View Statement::view() const { return Session::ViewAt(level); }
+
+Transaction* Statement::transaction() const { return session->transaction(view()); }
+
+Transaction* Statement::TransactionForPlainRead() const {
+  return session->TransactionForPlainRead(view());
+}
+
 bool Statement::IsNewerThanSnapshot(uint64_t made) const {
-  return row_lock == RowLock::kNone && session->SnapshotIsOlderThan(made) && !open->is_temporary();
+  return row_lock == RowLock::kNone && session->SnapshotIsOlderThan(made, view()) &&
+         !open->is_temporary();
 }
 
 // If the server collects rows before it reads them (index merge, filesort), it drops the error of a read or reports

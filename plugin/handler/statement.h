@@ -20,6 +20,15 @@ enum class RowLock : uint8_t { kNone, kShared, kExclusive };
 struct Statement {
   explicit Statement(const OpenTable* of) : open(of) {}
 
+  // The connection's current statement uses the table from here on.
+  // REQUIRES: session is set.
+  void Begin(THD* thd);
+  // The level at which the connection uses the table now.
+  enum_tx_isolation LevelNow(THD* thd) const;
+  // The session's transaction, in the view that the table has.
+  Transaction* transaction() const;
+  Transaction* TransactionForPlainRead() const;
+  View view() const;
   // Whether plain reads must not use objects made at `made`. Temporary tables are always usable.
   bool IsNewerThanSnapshot(uint64_t made) const;
   LockWait wait_mode() const { return skip_locked ? LockWait::kNoWait : LockWait::kWait; }
@@ -35,11 +44,15 @@ struct Statement {
 
   const OpenTable* const open;
   Session* session = nullptr;
+  enum_tx_isolation level = ISO_REPEATABLE_READ;  // LevelNow() of the current statement.
   RowLock row_lock = RowLock::kNone;
   RowLock stored_lock = RowLock::kNone;
   // Takes the shared locks although the server does not ask for them: what a statement reads must not change before
   // its own changes are committed.
   bool reads_of_a_write = false;
+  // A statement that changes other tables reads this one, and the binary log gets its text: a replica must find the
+  // same rows.
+  bool reads_for_log = false;
   bool skip_locked = false;
   bool logs_statements = false;  // Format STATEMENT of the binary log, and locks for it.
   bool key_read = false;

@@ -253,13 +253,13 @@ class TableCheck {
 int ha_tidesdb::check(THD* thd, HA_CHECK_OPT* wanted) noexcept {
   return guard::Run([&] {
     if (Bind(thd) != 0) return HA_ADMIN_FAILED;
-    statement_.session->BeginStatement();
+    statement_.Begin(thd);
     table->use_all_columns();
     // The scans read the entries anyway, so a plain CHECK TABLE reads them only once.
     const VerifyDepth depth =
         (wanted->flags & T_EXTEND) != 0 ? VerifyDepth::kAll : VerifyDepth::kAllButEntries;
     const Status checked = TableCheck(this, table, open_.codec, *open_.state, open_.families,
-                                      statement_.session->TransactionForPlainRead(), depth)
+                                      statement_.TransactionForPlainRead(), depth)
                                .Run();
     if (checked.ok()) return HA_ADMIN_OK;
     if (checked.code() == Code::kInterrupted) return HA_ADMIN_FAILED;

@@ -192,7 +192,7 @@ int StartConsistentSnapshot(THD* thd) noexcept {
   return guard::Run([&] {
     const Status awaited = engine->db->AwaitOrdered();
     if (!awaited.ok()) return guard::ToHandlerError(awaited);
-    Session::Of(thd).BeginWithSnapshot();
+    Session::Of(thd).BeginConsistent();
     return 0;
   });
 }

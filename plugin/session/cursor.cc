@@ -6,12 +6,13 @@
 
 namespace tidesdb::plugin {
 
-void Cursor::Open(Session* session, ColumnFamily* family, bool newest) {
-  if (session_ == session && family_ == family && newest_ == newest) return;
+void Cursor::Open(Session* session, ColumnFamily* family, bool newest, View view) {
+  if (session_ == session && family_ == family && newest_ == newest && view_ == view) return;
   Close();
   session_ = session;
   family_ = family;
   newest_ = newest;
+  view_ = view;
   session_->Link(this);
 }
 
@@ -52,13 +53,15 @@ void Cursor::NeedIterator() {
   ScanOptions options;
   options.newest = newest_;
   Transaction* const transaction =
-      newest_ ? session_->transaction() : session_->TransactionForPlainRead();
+      newest_ ? session_->transaction(view_) : session_->TransactionForPlainRead(view_);
   if (newest_) sequence_ = transaction->NewestSequence();
   iterator_ = transaction->NewIterator(family_, options);
   if (!lower_.empty() || !upper_.empty()) iterator_->SetBounds(lower_, upper_);
 }
 
-bool Cursor::IsNewest() const { return session_->transaction()->NewestSequence() == sequence_; }
+bool Cursor::IsNewest() const {
+  return session_->transaction(view_)->NewestSequence() == sequence_;
+}
 
 Status Cursor::Done() const { return iterator_->Valid() ? Status::Ok() : iterator_->status(); }
 

@@ -23,10 +23,13 @@ class Cursor {
   Cursor& operator=(const Cursor&) = delete;
 
   // Opens it on a family. Cheap if nothing changed: an open iterator is reused.
-  // newest: reads the newest committed rows; each Seek starts with what is committed then.
-  void Open(Session* session, ColumnFamily* family, bool newest);
+  // newest: reads the newest committed rows; each Seek starts with what is committed then. Otherwise
+  // it reads what plain reads see in this view of the transaction.
+  void Open(Session* session, ColumnFamily* family, bool newest, View view);
   void Close();
   bool is_open() const { return session_ != nullptr; }
+  // For a cursor that stays open over statements: another view from its next iterator on.
+  void UseView(View view) { view_ = view; }
 
   // From the next seek on, only keys of [lower, upper) exist for it; empty: no bound. A cursor that
   // is detached meanwhile keeps its place.
@@ -76,6 +79,7 @@ class Cursor {
   Session* session_ = nullptr;
   ColumnFamily* family_ = nullptr;
   bool newest_ = false;
+  View view_ = View::kTransaction;
   uint64_t sequence_ = 0;  // Of a newest cursor: iterator_ has all commits up to this one.
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;

@@ -107,7 +107,7 @@ void Session::OpenTransaction() {
                   (format != BINLOG_FORMAT_UNSPEC && tidesdb_hton->prepare == nullptr);
   pessimistic_ = row_locks_on_ || !SpansStatements(thd_);
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
-  conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
+  conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_);
   options.conflict_on_changed = conflicts_on_changed_;
   options.staging_bytes = sysvars::StagingBytes(thd_);
   options.tag = thd_get_thread_id(thd_);
@@ -121,6 +121,8 @@ void Session::OpenTransaction() {
     transaction_->Restart(options).IgnoreError();
   }
   open_ = true;
+  view_ = View::kTransaction;
+  statement_snapshot_ = false;
   seen_begun_.store(time(nullptr), std::memory_order_relaxed);
   seen_isolation_.store(isolation_, std::memory_order_relaxed);
   seen_row_locks_.store(pessimistic_, std::memory_order_relaxed);
@@ -163,9 +165,9 @@ void Session::StartStatement() {
     trans_register_ha(thd_, true, tidesdb_hton, 0);
     registered_ = true;
   }
-  if (isolation_ <= ISO_READ_COMMITTED && transaction_->HasSnapshot()) {
+  if (statement_snapshot_) {
     DetachCursors();
-    transaction_->ReleaseSnapshot();
+    ReleaseStatementSnapshot();
   }
   transaction_->ClearInterrupt();
   // Keeps a KILL that came before.
@@ -180,7 +182,7 @@ void Session::EndStatement() {
   in_statement_ = false;
   if (!open_) return;
   DetachCursors();
-  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  ReleaseStatementSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
   EndDeletions(false);
   for (TouchedTable& touched : touched_) {
@@ -219,7 +221,7 @@ void Session::RollbackStatement() {
     return;
   }
   KeepDuplicateLocked();
-  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  ReleaseStatementSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
   EndDeletions(true);
   for (TouchedTable& touched : touched_) touched.statement_rows = 0;
@@ -240,44 +242,64 @@ Status Session::AwaitSeen() {
   return open_ && transaction_ != nullptr ? transaction_->AwaitSeen() : Status::Ok();
 }
 
-void Session::TakeSnapshot() {
-  // In this order: a counted table is in the snapshot.
-  snapshot_tables_ = engine->dictionary.tables_made();
-  const bool tells_now = TellsClient() || !SpansStatements(thd_);
-  transaction_->SetSnapshot(tells_now ? SnapshotAt::kDurable : SnapshotAt::kNewest);
+enum_tx_isolation Session::LevelFor(THD* thd, enum_tx_isolation table_level) {
+  const auto level = static_cast<enum_tx_isolation>(thd_tx_isolation(thd));
+  if (level != ISO_REPEATABLE_READ) return level;
+  if (table_level >= level) return table_level;
+  const Session* const session = Existing(thd);
+  return session != nullptr && session->consistent_ ? level : table_level;
 }
 
-Transaction* Session::TransactionForPlainRead() {
-  if (!transaction_->HasSnapshot()) TakeSnapshot();
+void Session::UseView(View view) {
+  transaction_->UseView(view);
+  view_ = view;
+}
+
+void Session::TakeSnapshot(View view) {
+  // In this order: a counted table is in the snapshot.
+  snapshot_tables_[static_cast<size_t>(view)] = engine->dictionary.tables_made();
+  const bool tells_now = TellsClient() || !SpansStatements(thd_);
+  transaction(view)->SetSnapshot(tells_now ? SnapshotAt::kDurable : SnapshotAt::kNewest);
+  if (view == View::kStatement) statement_snapshot_ = true;
+}
+
+void Session::ReleaseStatementSnapshot() {
+  if (!statement_snapshot_) return;
+  statement_snapshot_ = false;
+  transaction(View::kStatement)->ReleaseSnapshot();
+}
+
+Transaction* Session::TransactionForPlainRead(View view) {
+  if (!HasSnapshot(view)) TakeSnapshot(view);
   return transaction_.get();
 }
 
-bool Session::SnapshotIsOlderThan(uint64_t made) const {
-  return made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
+bool Session::SnapshotIsOlderThan(uint64_t made, View view) {
+  return made > snapshot_tables_[static_cast<size_t>(view)] && open_ && HasSnapshot(view);
 }
 
-bool Session::MayChangeNewerRows() const {
-  return pessimistic_ && !conflicts_on_changed_ && transaction_->HasSnapshot();
+bool Session::MayChangeNewerRows(View view) {
+  return pessimistic_ && !conflicts_on_changed(view) && HasSnapshot(view);
 }
 
-bool Session::OwnChangesCover(const TableState& table) const {
-  if (conflicts_on_changed_ && pessimistic_) return false;
+bool Session::OwnChangesCover(const TableState& table, View view) {
+  if (conflicts_on_changed(view) && pessimistic_) return false;
   for (const TouchedTable& touched : touched_) {
     if (touched.table.get() == &table && touched.changes > 0) {
-      return !pessimistic_ || transaction_->HasSnapshot();
+      return !pessimistic_ || HasSnapshot(view);
     }
   }
   return false;
 }
 
-std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table) const {
+std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table, View view) {
   // In this order: a commit that becomes visible between the two is first counted as a writer.
   if (aborted_ || table.writers.load(std::memory_order_acquire) != 0) return std::nullopt;
   if (engine->branches.any_recovered()) return std::nullopt;
   const uint64_t version =
       std::max(table.version.load(std::memory_order_acquire), engine->branches.recovered_version());
-  if (!open_ || !transaction_->HasSnapshot()) return version;
-  if (SnapshotIsOlderThan(table.made) || transaction_->SnapshotSequence() < version)
+  if (!open_ || !HasSnapshot(view)) return version;
+  if (SnapshotIsOlderThan(table.made, view) || transaction_->SnapshotSequence() < version)
     return std::nullopt;
   return version;
 }
@@ -291,7 +313,13 @@ void Session::BeginWithSnapshot() {
   OpenTransaction();
   trans_register_ha(thd_, true, tidesdb_hton, 0);
   registered_ = true;
-  if (!transaction_->HasSnapshot()) TakeSnapshot();
+  const View view = ViewAt(isolation_);
+  if (!HasSnapshot(view)) TakeSnapshot(view);
+}
+
+void Session::BeginConsistent() {
+  BeginWithSnapshot();
+  consistent_ = true;
 }
 
 Savepoint Session::SetSavepoint() {
@@ -459,6 +487,7 @@ void Session::Finish() {
   aborted_ = false;
   prepared_ = false;
   ordered_ = false;
+  consistent_ = false;
   SettleTouched(&touched_, 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/server_port.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -66,28 +67,38 @@ class Session final : private LockWaitListener {
   bool in_statement() const { return in_statement_; }
 
   // --- Transactions ---
-  Transaction* transaction() { return transaction_.get(); }
-  // With the snapshot of plain reads at this isolation level.
-  Transaction* TransactionForPlainRead();
-  enum_tx_isolation isolation() const { return isolation_; }
+  // The level at which the connection's current transaction uses a table; table_level: sysvars::LevelOf.
+  static enum_tx_isolation LevelFor(THD* thd, enum_tx_isolation table_level);
+  static View ViewAt(enum_tx_isolation level) {
+    return level <= ISO_READ_COMMITTED ? View::kStatement : View::kTransaction;
+  }
+  // It uses this view until the next call of the session.
+  Transaction* transaction(View view) {
+    if (view != view_) UseView(view);
+    return transaction_.get();
+  }
+  // With the snapshot of plain reads in this view.
+  Transaction* TransactionForPlainRead(View view);
   bool pessimistic() const { return pessimistic_; }
   // Whether it may change rows that are newer than its plain reads see.
-  bool MayChangeNewerRows() const;
+  bool MayChangeNewerRows(View view);
   // Whether transactions of several statements lock rows too, so that waiting for one makes sense.
   bool row_locks_on() const { return row_locks_on_; }
   // Whether the snapshot contains none of a table's rows or an index's entries, because another connection has
   // filled or emptied it since. made: TableState's. Always false without a snapshot.
-  bool SnapshotIsOlderThan(uint64_t made) const;
+  bool SnapshotIsOlderThan(uint64_t made, View view);
   // Whether plain reads of the table see own changes of rows that are newer or older than their index entries: rows
   // newer than the snapshot and, without locks, others' commits.
-  bool OwnChangesCover(const TableState& table) const;
+  bool OwnChangesCover(const TableState& table, View view);
   // The table's version that plain reads see, if it is the newest and no transaction, this one included, is about
   // to make another. Without a snapshot: as if it were taken now.
-  std::optional<uint64_t> NewestVersionSeen(const TableState& table) const;
+  std::optional<uint64_t> NewestVersionSeen(const TableState& table, View view);
   // Whether others need not wait for the tables it has used: it has neither locks nor changes.
   bool LetsTablesGo() const;
   // Starts a transaction if there is none, and opens its snapshot.
   void BeginWithSnapshot();
+  // For START TRANSACTION WITH CONSISTENT SNAPSHOT: at REPEATABLE READ the snapshot is for all tables.
+  void BeginConsistent();
   // killable: a KILL may end it and undo the transaction, because no other part commits it.
   Status Commit(bool killable);
   // The first half of two-phase commit: does everything that can fail, and logs the transaction under this name. A
@@ -145,7 +156,14 @@ class Session final : private LockWaitListener {
   void OpenTransaction();
   void StartStatement();
   void TakeBranchBack();
-  void TakeSnapshot();
+  void UseView(View view);
+  bool HasSnapshot(View view) { return transaction(view)->HasSnapshot(); }
+  // Whether a row that changed since the view's snapshot is an error.
+  bool conflicts_on_changed(View view) const {
+    return conflicts_on_changed_ && view == View::kTransaction;
+  }
+  void TakeSnapshot(View view);
+  void ReleaseStatementSnapshot();
   TouchedTable& Touch(const std::shared_ptr<TableState>& table);
   void EndDeletions(bool undone);
   // A KILL of an earlier statement must not end this commit.
@@ -184,12 +202,16 @@ class Session final : private LockWaitListener {
   bool pessimistic_ = true;
   bool row_locks_on_ = true;
   bool conflicts_on_changed_ = true;
-  enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
+  enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;  // The session's own level.
+  bool consistent_ = false;                            // See BeginConsistent().
+  View view_ = View::kTransaction;                     // In use by transaction_.
+  bool statement_snapshot_ = false;                    // View::kStatement has a snapshot.
   PSI_stage_info stage_before_wait_{};
   Wait lock_wait_;
   Savepoint statement_start_;
   uint64_t row_changes_ = 0;
-  uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
+  // By view: Dictionary::tables_made() before its snapshot.
+  std::array<uint64_t, 2> snapshot_tables_{};
   std::vector<TouchedTable> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
   uint duplicate_key_ = ~0U;
