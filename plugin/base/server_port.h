@@ -164,6 +164,16 @@ inline constexpr ha_extra_function kEndCopy = HA_EXTRA_END_COPY;
 inline constexpr ha_extra_function kAbortCopy = HA_EXTRA_ABORT_COPY;
 #endif
 
+// Call when index_flags() would now say something else: from 11.0 on the server keeps its answers
+// in the open table.
+inline void RefreshIndexFlags([[maybe_unused]] TABLE* table) {
+#if MYSQL_VERSION_ID >= 110000
+  for (uint i = 0; i < table->s->keys; i++) {
+    table->key_info[i].index_flags = table->file->index_flags(i, 0, true);
+  }
+#endif
+}
+
 // The index_flags() of the primary key, as in InnoDB of the same server. From 11.0 on the rows of a
 // clustered key count as read, even if only the key is requested.
 #if MYSQL_VERSION_ID >= 110000

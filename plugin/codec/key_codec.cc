@@ -194,6 +194,14 @@ bool SkipText(const Collation& collation, Slice* key, uint8_t flip) {
   return true;
 }
 
+// Little-endian, as large as its order needs: the highest bit is that of the number.
+uint64_t NumberBits(const KeyPart& part, Slice raw) {
+  uint64_t bits = 0;
+  memcpy(&bits, raw.data(), part.width);
+  bits <<= 8 * (sizeof bits - part.width);
+  return part.kind == PartKind::kSigned ? bits ^ uint64_t { 1 } << 63 : bits;
+}
+
 size_t FixedBytes(const KeyPart& part) {
   switch (part.kind) {
     case PartKind::kFloat:
@@ -267,6 +275,34 @@ void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* s
       break;
   }
   if (part.descending) Invert(key, start);
+}
+
+int ComparePart(const KeyPart& part, Slice a, Slice b, std::string* scratch) {
+  int order = 0;
+  switch (part.kind) {
+    case PartKind::kUnsigned:
+    case PartKind::kSigned: {
+      const uint64_t one = NumberBits(part, a);
+      const uint64_t other = NumberBits(part, b);
+      order = one < other ? -1 : one > other;
+      break;
+    }
+    case PartKind::kRaw:
+      order = memcmp(a.data(), b.data(), part.width);
+      break;
+    case PartKind::kBytes:
+      order = a.substr(0, part.chars_max).compare(b.substr(0, part.chars_max));
+      break;
+    default: {
+      if (a == b) return 0;
+      std::string one;
+      std::string other;
+      EncodePart(part, a, &one, scratch);
+      EncodePart(part, b, &other, scratch);
+      return one.compare(other);
+    }
+  }
+  return part.descending ? -order : order;
 }
 
 void EncodeNull(const KeyPart& part, std::string* key) {

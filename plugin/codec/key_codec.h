@@ -90,6 +90,9 @@ void EncodeNull(const KeyPart& part, std::string* key);
 void EncodeStart(const KeyPart& part, Slice start, bool cut, std::string* key,
                  std::string* scratch);
 
+// The order of what EncodePart() makes of two values that are not NULL. scratch: reused memory.
+int ComparePart(const KeyPart& part, Slice a, Slice b, std::string* scratch);
+
 // Whether the key contains the raw value.
 inline bool IsReversible(PartKind kind) {
   return kind == PartKind::kUnsigned || kind == PartKind::kSigned || kind == PartKind::kRaw ||

@@ -82,6 +82,11 @@ Collation MakeCollation(decltype(Collation::weigh) weigh, uint8_t width, bool pa
 
 int Sign(int value) { return value < 0 ? -1 : value > 0 ? 1 : 0; }
 
+int Compare(const KeyPart& part, Slice a, Slice b) {
+  std::string scratch;
+  return Sign(ComparePart(part, a, b, &scratch));
+}
+
 std::string Upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(c));
   return text;
@@ -121,6 +126,7 @@ TEST(KeyCodecTest, WholeNumbersOfEveryWidthKeepTheirOrderAndComeBack) {
             wanted = a < b ? -1 : a > b;
           }
           ASSERT_EQ(Sign(key_a.compare(key_b)), descending ? -wanted : wanted) << width;
+          ASSERT_EQ(Compare(part, Raw(a, width), Raw(b, width)), descending ? -wanted : wanted);
           Slice rest = key_a;
           uint64_t back = 0;
           size_t length = 0;
@@ -142,7 +148,9 @@ TEST(KeyCodecTest, FloatingNumbersKeepTheirOrderAndMinusZeroIsZero) {
   const KeyPart narrow = Part(PartKind::kFloat, 4);
   for (size_t i = 1; i < values.size(); i++) {
     EXPECT_LT(Encode(wide, Raw(values[i - 1])), Encode(wide, Raw(values[i])));
+    EXPECT_EQ(Compare(wide, Raw(values[i - 1]), Raw(values[i])), -1);
   }
+  EXPECT_EQ(Compare(wide, Raw(0.0), Raw(-0.0)), 0);
   EXPECT_EQ(Encode(wide, Raw(0.0)), Encode(wide, Raw(-0.0)));
   EXPECT_EQ(Encode(narrow, Raw(0.0F)), Encode(narrow, Raw(-0.0F)));
   EXPECT_LT(Encode(narrow, Raw(-2.5F)), Encode(narrow, Raw(-2.0F)));
@@ -179,6 +187,7 @@ TEST(KeyCodecTest, BytesKeepTheirOrderAndEndWhereTheyEnd) {
       const std::string key_a = Encode(part, a) + "tail";
       const std::string key_b = Encode(part, b);
       const int wanted = Sign(a.compare(b));
+      ASSERT_EQ(Compare(part, a, b), descending ? -wanted : wanted);
       if (wanted != 0) {
         ASSERT_EQ(Sign(key_a.compare(key_b)), descending ? -wanted : wanted);
       }
@@ -216,6 +225,7 @@ TEST(KeyCodecTest, TextIsOrderedByItsCollation) {
         const std::string key_b = Encode(part, b);
         ASSERT_EQ(Sign(key_a.compare(key_b)), descending ? -wanted : wanted)
             << "<" << a << "> <" << b << ">";
+        ASSERT_EQ(Compare(part, a, b), descending ? -wanted : wanted);
         const std::string with_tail = key_a + "tail";
         Slice rest = with_tail;
         ASSERT_TRUE(SkipPart(part, &rest));

@@ -297,6 +297,15 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
   return result;
 }
 
+int TableCodec::ComparePrimary(const uchar* a, const uchar* b) const {
+  for (const Part& part : primary_parts()) {
+    const Slice one = RawOf(part, &a);
+    const int order = ComparePart(part.key, one, RawOf(part, &b), &scratch_);
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
 bool TableCodec::IsAmong(uint key_number, Slice key,
                          const std::vector<ImageKey::Further>& further) const {
   return std::all_of(further.begin(), further.end(), [&](const ImageKey::Further& part) {

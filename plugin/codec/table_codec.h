@@ -61,6 +61,11 @@ class TableCodec {
   // Whether an entry of that index gives the whole column back. Always ask here before you read a column from an
   // entry: if the entry has only the column's start, nothing is restored.
   bool gives_back(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
+  // Whether the entries of every other index give the whole primary key back.
+  bool gives_back_primary() const {
+    return hidden_key_ || std::all_of(primary_parts().begin(), primary_parts().end(),
+                                      [](const Part& part) { return part.whole_column; });
+  }
   // Whether an entry contains a column or its start: the columns of the index and of the primary key.
   bool is_made_from(uint key_number, uint field) const {
     return HasColumn(indexes_[key_number], field) || (!hidden_key_ && HasColumn(primary(), field));
@@ -115,6 +120,10 @@ class TableCodec {
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const {
     return FromImage(key_number, image, length, key, ImageUse());
   }
+
+  // The order of two images of the whole primary key: that of their bytes, without making them.
+  // REQUIRES: !hidden_key().
+  int ComparePrimary(const uchar* a, const uchar* b) const;
 
   // Whether a key that starts with an image's bytes belongs to the image.
   bool IsAmong(uint key_number, Slice key, const std::vector<ImageKey::Further>& further) const;

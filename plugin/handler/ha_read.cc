@@ -59,6 +59,7 @@ void ha_tidesdb::position(const uchar* row) noexcept {
 int ha_tidesdb::cmp_ref(const uchar* a, const uchar* b) noexcept {
   if (open_.codec.hidden_key()) return memcmp(a, b, kHiddenKeyBytes);
   return guard::Run([&] {
+    if (open_.codec.gives_back_primary()) return open_.codec.ComparePrimary(a, b);
     open_.codec.FromImage(table_share->primary_key, a, ref_length, &key_);
     open_.codec.FromImage(table_share->primary_key, b, ref_length, &other_key_);
     return key_.compare(other_key_);
@@ -167,6 +168,11 @@ Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
   pushed_idx_cond = condition;
   pushed_idx_cond_keyno = index;
   return nullptr;
+}
+
+bool ha_tidesdb::rowid_filter_push(Rowid_filter* filter) noexcept {
+  pushed_rowid_filter = filter;
+  return false;
 }
 
 void ha_tidesdb::unlock_row() noexcept {

@@ -1,5 +1,8 @@
 #include "handler/ha_tidesdb.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/guard.h"
 #include "base/handlerton.h"
 #include "base/sysvars.h"
@@ -33,8 +36,33 @@ ulonglong ha_tidesdb::table_flags() const {
          (statement_.logs_statements ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
+// Whether the server may fill a filter of row ids from one index and check the entries of another against it, before
+// their rows are read.
+//
+// A statement that locks rows gets none. It would lock all rows of the filter, and would have to read each of them,
+// although the filter is to save reads.
+// The server also asks before the table is open.
+bool ha_tidesdb::TakesRowFilters() const {
+  if (statement_.row_lock != RowLock::kNone) return false;
+  if (table_share->primary_key >= table_share->keys) return true;
+  const KEY& key = table_share->key_info[table_share->primary_key];
+  return std::none_of(
+      key.key_part, key.key_part + key.user_defined_key_parts,
+      [](const KEY_PART_INFO& part) { return (part.key_part_flag & HA_PART_KEY_SEG) != 0; });
+}
+
+// Call when the kind of lock may be another one.
+void ha_tidesdb::OfferRowFilters() {
+  const bool offers = statement_.row_lock == RowLock::kNone;
+  if (offers == std::exchange(offers_row_filters_, offers)) return;
+  port::RefreshIndexFlags(table);
+}
+
 ulong ha_tidesdb::index_flags(uint index, uint part, bool) const {
-  const ulong kind = index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY;
+  // A read by the primary key has the row at once.
+  const ulong filter = TakesRowFilters() ? HA_DO_RANGE_FILTER_PUSHDOWN : 0;
+  const ulong kind =
+      index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY | filter;
   // Backward, the server itself checks where a range begins. It treats a row with the same weights but other first
   // characters as a row before the range.
   const ulong backward = open_.codec.has_weights_of_start(index, part + 1) ? 0 : HA_READ_PREV;
@@ -212,6 +240,7 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
     statement_.logs_statements = thd_binlog_format(thd) == BINLOG_FORMAT_STMT &&
                                  statement_.session->pessimistic() &&
                                  statement_.level > ISO_READ_COMMITTED;
+    OfferRowFilters();
     return 0;
   });
 }
@@ -230,6 +259,7 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
     } else {
       statement_.row_lock = statement_.stored_lock;
     }
+    OfferRowFilters();
     return 0;
   });
 }

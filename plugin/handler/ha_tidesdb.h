@@ -99,6 +99,7 @@ class ha_tidesdb final : public handler {
   int read_range_first(const key_range* start, const key_range* end, bool eq_range,
                        bool sorted) noexcept override;
   Item* idx_cond_push(uint index, Item* condition) noexcept override;
+  bool rowid_filter_push(Rowid_filter* filter) noexcept override;
   void unlock_row() noexcept override;
   void try_semi_consistent_read(bool yes) noexcept override;
   bool was_semi_consistent_read() noexcept override { return scan_.read_semi_consistent(); }
@@ -130,6 +131,8 @@ class ha_tidesdb final : public handler {
   // 0, or the error of every use until the rollback of the statement or of this table.
   int Ready() const;
   int GenerateAfterTriggers(const uchar* row);
+  bool TakesRowFilters() const;
+  void OfferRowFilters();
 
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
@@ -179,6 +182,7 @@ class ha_tidesdb final : public handler {
   Scan scan_;
   RowWriter writer_;
 
+  bool offers_row_filters_ = true;
   bool sequence_read_ = false;  // The scan of a sequence has returned its row.
   // Reused memory.
   std::string key_;

@@ -1,6 +1,7 @@
 #include "handler/row_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "session/thd_session.h"
 
@@ -62,6 +63,7 @@ void RowReader::MakePlan(ReadPlan* plan) const {
   plan->entry_will_do = index_ != MAX_KEY && !compares_;
   const bool looks_at_index =
       index_ != MAX_KEY && (statement_.row_lock != RowLock::kNone || verify_entries_ || compares_);
+  plan->has_row_ids = index_ != MAX_KEY;
   std::vector<bool> wanted(open_.share()->fields, false);
   for (uint i = 0; i < open_.share()->fields; i++) {
     // A row locked for writing is needed completely: the new row is made from the old one. A row
@@ -73,6 +75,8 @@ void RowReader::MakePlan(ReadPlan* plan) const {
     plan->entry_will_do = plan->entry_will_do && (!bitmap_is_set(&columns, i) ||
                                                   !open_.table()->field[i]->stored_in_db() ||
                                                   open_.codec.gives_back(index_, i));
+    plan->has_row_ids = plan->has_row_ids &&
+                        (!open_.codec.is_made_from(index_, i) || open_.codec.gives_back(index_, i));
   }
   // The server requests them, except in a filesort that reads the index alone but fetches whole rows
   // at its end.
@@ -88,7 +92,11 @@ void RowReader::MakePlan(ReadPlan* plan) const {
 bool RowReader::EntryWillDo() {
   if (!statement_.key_read || statement_.row_lock != RowLock::kNone || verify_entries_)
     return false;
-  return Plan().entry_will_do;
+  const ReadPlan& plan = Plan();
+  // It fills a filter with row ids; the columns that it requests are those of the scan that follows.
+  const handler& file = *open_.file;
+  const bool fills = file.pushed_rowid_filter != nullptr && !file.rowid_filter_is_active;
+  return plan.entry_will_do || (fills && plan.has_row_ids);
 }
 
 Transaction* RowReader::transaction() const { return statement_.transaction(); }
@@ -196,20 +204,11 @@ int RowReader::FetchByUniqueKey(Slice key, uchar* record) {
 
 // The row of the unique entry whose value is in other_.
 int RowReader::ReadUniqueEntry(Slice key, uchar* record, bool* found) {
-  if (open_.file->pushed_idx_cond != nullptr && index_ == open_.file->pushed_idx_cond_keyno) {
-    if (!open_.codec.RestoreEntry(index_, key, other_.slice(), record)) {
-      return statement_.Damaged("an index entry is damaged");
-    }
-    const int error = CheckIndexCondition(found);
-    if (error == HA_ERR_END_OF_FILE) *found = false;
-    if (error != 0 && error != HA_ERR_END_OF_FILE) return error;
-    if (!*found) return 0;
-  }
-  Slice primary_key;
-  if (!open_.codec.PrimaryKeyOfEntry(index_, key, other_.slice(), &key_, &primary_key)) {
-    return statement_.Damaged("an index entry is damaged");
-  }
-  primary_key_.assign(primary_key);
+  const int checked = CheckEntry(key, other_.slice(), record, found);
+  if (checked == HA_ERR_END_OF_FILE) *found = false;
+  if (checked != 0 && checked != HA_ERR_END_OF_FILE) return checked;
+  if (!*found) return 0;
+  if (const int error = SetPrimaryKeyOfEntry(key, other_.slice())) return error;
   const bool key_only = EntryWillDo();
   if (!key_only) {
     entry_value_.assign(other_.slice());
@@ -244,15 +243,10 @@ int RowReader::RestoreEntry(Slice key, Slice value, uchar* record) {
   return statement_.Damaged("an index entry is damaged");
 }
 
-// Checks the server's condition on the index's columns. *found: whether it accepts the row.
-int RowReader::CheckIndexCondition(bool* found) {
-  // A range end that is known as bytes was already checked. The server would compare columns, of
-  // which the entry may hold only a part.
-  handler* const file = open_.file;
-  key_range* const end = file->end_range;
-  if (file->in_range_check_pushed_down) file->end_range = nullptr;
-  const check_result_t checked = handler_index_cond_check(file);
-  file->end_range = end;
+namespace {
+
+// *found: whether the server accepts the row.
+int Accepts(check_result_t checked, bool* found) {
   switch (checked) {
     case CHECK_POS:
       return 0;
@@ -268,22 +262,65 @@ int RowReader::CheckIndexCondition(bool* found) {
   }
 }
 
-int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
-  *found = true;
-  if (open_.file->pushed_idx_cond != nullptr && index_ == open_.file->pushed_idx_cond_keyno) {
-    if (const int error = RestoreEntry(key, value, record)) return error;
-    if (const int error = CheckIndexCondition(found)) return error;
-    if (!*found) return 0;
+}  // namespace
+
+// Checks the server's condition on the index's columns.
+int RowReader::CheckIndexCondition(bool* found) {
+  // A range end that is known as bytes was already checked. The server would compare columns, of
+  // which the entry may hold only a part.
+  handler* const file = open_.file;
+  key_range* const end = file->end_range;
+  if (file->in_range_check_pushed_down) file->end_range = nullptr;
+  const check_result_t checked = handler_index_cond_check(file);
+  file->end_range = end;
+  return Accepts(checked, found);
+}
+
+// Looks for the entry's row among those that the server has found by another index, with the same
+// handler and so in the same snapshot.
+int RowReader::CheckRowFilter(Slice key, Slice value, bool* found) {
+  if (open_.codec.hidden_key()) {  // position() takes it from primary_key_.
+    if (const int error = SetPrimaryKeyOfEntry(key, value)) return error;
   }
+  handler* const file = open_.file;
+  key_range* const end = std::exchange(file->end_range, nullptr);  // As for the index condition.
+  const check_result_t checked = handler_rowid_filter_check(file);
+  file->end_range = end;
+  return Accepts(checked, found);
+}
+
+// Checks what the server has pushed down, before the row is locked and read.
+int RowReader::CheckEntry(Slice key, Slice value, uchar* record, bool* found) {
+  const handler& file = *open_.file;
+  *found = true;
+  const bool condition = file.pushed_idx_cond != nullptr && index_ == file.pushed_idx_cond_keyno;
+  const bool filter = file.rowid_filter_is_active && file.pushed_rowid_filter != nullptr &&
+                      record == open_.table()->record[0] && open_.codec.gives_back_primary();
+  if (!condition && !filter) return 0;
+  if (const int error = RestoreEntry(key, value, record)) return error;
+  if (condition) {
+    if (const int error = CheckIndexCondition(found)) return error;
+  }
+  return filter && *found ? CheckRowFilter(key, value, found) : 0;
+}
+
+int RowReader::SetPrimaryKeyOfEntry(Slice key, Slice value) {
+  Slice primary_key;
+  if (!open_.codec.PrimaryKeyOfEntry(index_, key, value, &key_, &primary_key)) {
+    return statement_.Damaged("an index entry is damaged");
+  }
+  Assign(primary_key, &primary_key_);
+  return 0;
+}
+
+int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
+  if (const int error = CheckEntry(key, value, record, found)) return error;
+  if (!*found) return 0;
   const bool key_only = EntryWillDo();
   // A read of entries alone needs the key of their row for position() at most, and only if the
   // record buffer does not contain it.
   if (!key_only || open_.codec.hidden_key()) {
-    Slice primary_key;
-    if (!open_.codec.PrimaryKeyOfEntry(index_, key, value, &key_, &primary_key)) {
-      return statement_.Damaged("an index entry is damaged");
-    }
-    Assign(primary_key, &primary_key_);
+    if (const int error = SetPrimaryKeyOfEntry(key, value)) return error;
   }
   if (!key_only) {
     if (const int error = ReadEntryRow(key, false, record, found)) return error;

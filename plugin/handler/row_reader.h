@@ -76,7 +76,8 @@ class RowReader {
     bool compares = false;
     bool needs_key = false;
     bool entry_will_do = false;
-    uint64_t bindings = 0;  // OpenTable's when this was made; 0: not made.
+    bool has_row_ids = false;  // The entries give the columns of both keys back.
+    uint64_t bindings = 0;     // OpenTable's when this was made; 0: not made.
   };
 
   Transaction* transaction() const;
@@ -91,6 +92,9 @@ class RowReader {
   int ReadEntryRow(Slice entry, bool by_point, uchar* record, bool* found);
   int RestoreEntry(Slice key, Slice value, uchar* record);
   int CheckIndexCondition(bool* found);
+  int CheckRowFilter(Slice key, Slice value, bool* found);
+  int CheckEntry(Slice key, Slice value, uchar* record, bool* found);
+  int SetPrimaryKeyOfEntry(Slice key, Slice value);
   int EntryStillMatches(Slice entry, const uchar* record, bool* matches);
   int EntryIsOfRow(Slice entry, bool* is);
   // long_values.cc
