@@ -6,6 +6,8 @@ namespace tidesdb {
 namespace {
 
 constexpr uint32_t kScanAhead = 4;  // Keys.
+constexpr uint32_t kFetchMax = 8;
+constexpr size_t kCacheLineBytes = 64;
 
 }  // namespace
 
@@ -213,7 +215,6 @@ KeyNode* KeyTree::Next(const KeyNode* node, Place* place) const {
     KeyNode* next_node = slot < place->count ? leaf->key(slot) : nullptr;
     Leaf* next_leaf = leaf->next();
     if (slot + kScanAhead < place->count) __builtin_prefetch(leaf->key(slot + kScanAhead));
-    if (slot + 1 < place->count) __builtin_prefetch(leaf->key(slot + 1)->newest());
     if (!leaf->StillAt(place->version)) {
       FindAgain(node, place);
       continue;
@@ -221,6 +222,19 @@ KeyNode* KeyTree::Next(const KeyNode* node, Place* place) const {
     if (next_node == nullptr) return FirstFrom(next_leaf, place);
     place->slot = slot;
     return next_node;
+  }
+}
+
+void KeyTree::Prefetch(const Place& place) {
+  const KeyNode* nodes[kFetchMax];
+  uint32_t count = 0;
+  for (uint32_t slot = place.slot + 1; slot < place.count && count < kFetchMax; ++slot) {
+    nodes[count] = place.leaf->key(slot);  // Perhaps no longer the next one; then it helps nobody.
+    __builtin_prefetch(nodes[count++]);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto* const newest = reinterpret_cast<const char*>(nodes[i]->newest());
+    for (size_t line = 0; line < 3; ++line) __builtin_prefetch(newest + line * kCacheLineBytes);
   }
 }
 

@@ -52,6 +52,9 @@ class KeyTree {
   // The neighbours of `node`. REQUIRES: it and `place` are from the last call with that place.
   KeyNode* Next(const KeyNode* node, Place* place) const;
   KeyNode* Previous(const KeyNode* node, Place* place) const;
+  // For a walk from `place` on: fetches the next keys of its leaf, their newest versions and the
+  // start of their values into the processor's cache, all at once.
+  static void Prefetch(const Place& place);
 
   // An estimate of the keys in [start, *end) (null end: no bound). It counts on the highest level
   // with enough nodes for an error of some ten percent, or exactly in the leaves. REQUIRES: start <

@@ -76,6 +76,7 @@ class TreeIterator final : public InternalIterator {
     return false;
   }
   void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    KeyTree::Prefetch(place_);
     ReadOn(limits, [batch](Slice key, Trailer trailer, Slice value) {
       return batch->AddStable(key, trailer, value);
     });
