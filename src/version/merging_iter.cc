@@ -196,7 +196,7 @@ class MergingIterator final : public InternalIterator {
   bool StepInBatch(Source* top) {
     if (top->batch_size == 0 || top->at + 1 == top->batch_size) return false;
     ShowBatch(top, top->at + 1);
-    SiftDown(0);
+    SinkTop();
     return true;
   }
 
@@ -282,11 +282,18 @@ class MergingIterator final : public InternalIterator {
       heap_.pop_back();
       if (heap_.empty()) return;
     }
-    if (heap_.size() == 1) {
-      heap_.front().head = Top()->head;
-    } else {
-      SiftDown(0);
+    SinkTop();
+  }
+
+  // Call after the top source has another entry.
+  void SinkTop() {
+    const uint64_t head = heap_.front().head = Top()->head;
+    const size_t size = heap_.size();
+    // Usually it stays.
+    if (!backward_ && (size < 2 || head < heap_[1].head) && (size < 3 || head < heap_[2].head)) {
+      return;
     }
+    SiftDown(0);
   }
 
   void SiftDown(size_t at) {
