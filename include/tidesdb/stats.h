@@ -116,4 +116,8 @@ struct DbStats {
 #undef TIDESDB_ALIAS
 };
 
+// The number of blocks that point lookups of the calling thread have not found in a block cache, in all databases and
+// since the thread's start. The difference between two calls tells whether the reads between them waited for files.
+uint64_t ThreadBlocksRead();
+
 }  // namespace tidesdb

@@ -93,6 +93,11 @@ class Transaction {
   // Errors: kIoError, kCorruption (names file and offset), kInvalidArgument (value is null).
   virtual Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) = 0;
 
+  // A hint: Get or GetForUpdate of these keys will follow soon. Reads their blocks into the block cache, several at a
+  // time, and returns when they are there. Nothing else changes: no locks, no snapshot; errors are left to the reads
+  // that follow. Returns the number of blocks that were not in the cache. Once that is small, more hints do not pay.
+  virtual uint64_t Prefetch(ColumnFamily* family, const Slice* keys, size_t count) = 0;
+
   // The longest wait of this transaction's later lock requests. UINT64_MAX and 0 have the meaning that they have in
   // TransactionOptions::lock_wait_timeout_us.
   virtual void SetLockWaitTimeout(uint64_t wait_us) = 0;

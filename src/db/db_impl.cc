@@ -85,6 +85,7 @@ void DbImpl::Abandon() {
   LogF(logger_.get(), LogLevel::kError, "the database was destroyed while transactions were open");
   stop_.store(true, std::memory_order_relaxed);
   scheduler_->Stop();
+  readers_->Stop();
   RefuseCalls();
 }
 
@@ -99,6 +100,7 @@ Status DbImpl::Close() {
   closed_ = true;
   stop_.store(true, std::memory_order_relaxed);
   if (scheduler_ != nullptr) scheduler_->Stop();
+  if (readers_ != nullptr) readers_->Stop();
   Status status;
   if (wal_ != nullptr && txns_ != nullptr && !errors_->fatal()) status = wal_->Close();
   RefuseCalls();

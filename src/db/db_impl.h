@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/helper_threads.h"
 #include "base/logger.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
@@ -233,7 +234,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   WriteController write_controller_;
   CompactionHistory compactions_;
   CompactionRequests requests_;
-  std::unique_ptr<TxnManager> txns_;  // Until the end: ended transactions use it.
+  std::unique_ptr<HelperThreads> readers_;  // Of Transaction::Prefetch.
+  std::unique_ptr<TxnManager> txns_;        // Until the end: ended transactions use it.
   std::unique_ptr<Scheduler> scheduler_;
 
   std::atomic<uint64_t> read_state_number_ = 1;  // TxnEnv::ReadStateNumber.

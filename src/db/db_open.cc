@@ -8,6 +8,8 @@
 namespace tidesdb {
 namespace {
 
+// With the caller eight reads at a time: a disk gains little from more, and a batch of sixteen keys takes two turns.
+constexpr size_t kReadHelpers = 7;
 constexpr uint64_t kStagingBytesMin = 1 << 20;  // Smaller runs cost more than the memory saved.
 
 }  // namespace
@@ -21,6 +23,7 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
   errors_ = std::make_unique<ErrorState>(logger_.get());
   block_cache_ = NewClockCache(plan_.block_cache_bytes, ColumnFamilyOptions().block_bytes);
   scheduler_ = std::make_unique<Scheduler>(env_, options_.instruments);
+  readers_ = std::make_unique<HelperThreads>("tdb-read-", kReadHelpers, options_.instruments);
   SequenceNumber last = 0;
   TIDESDB_TRY(OpenTree(&last));
   StartTransactions(last);
@@ -100,6 +103,7 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.metrics = &metrics_;
   options.instruments = options_.instruments;
   options.cache = block_cache_.get();
+  options.readers = readers_.get();
   options.visible_sequence = last;
   options.lock_wait_timeout_us = options_.lock_wait_timeout_us;
   options.transaction_memory_bytes = options_.transaction_memory_bytes;

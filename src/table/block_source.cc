@@ -6,6 +6,7 @@
 
 #include "format/corruption.h"
 #include "format/filter_format.h"
+#include "tidesdb/stats.h"
 
 namespace tidesdb {
 
@@ -43,7 +44,11 @@ char* ThreadBytes(size_t n) {
   return bytes.get();
 }
 
+constinit thread_local uint64_t thread_blocks_read = 0;
+
 }  // namespace
+
+uint64_t ThreadBlocksRead() { return thread_blocks_read; }
 
 Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, size_t n) {
   const uint64_t end = offset + n;
@@ -101,6 +106,7 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
     return Status::Ok();
   }
   if (!fill_cache) return Load(handle, kind, scan, block);
+  if (scan == nullptr) ++thread_blocks_read;
   Decoded decoded;
   TIDESDB_TRY(Decode(handle, kind, scan, cache_, &decoded));
   const CachePriority priority =

@@ -19,6 +19,7 @@ class RefusedTransaction final : public Transaction {
   void SetLockWaitTimeout(uint64_t) override {}
   void SetLockWaitListener(LockWaitListener*) override {}
   Result<bool> Get(ColumnFamily*, Slice, PinnedValue*) override { return reason_; }
+  uint64_t Prefetch(ColumnFamily*, const Slice*, size_t) override { return 0; }
   Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
     return reason_;
   }

@@ -43,6 +43,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   uint64_t SnapshotSequence() const override { return snapshot_.open ? snapshot_.sequence : 0; }
 
   Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
+  uint64_t Prefetch(ColumnFamily* family, const Slice* keys, size_t count) override;
   void SetLockWaitTimeout(uint64_t wait_us) override;
   void SetLockWaitListener(LockWaitListener* listener) override;
   Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/helper_threads.h"
 #include "base/metrics.h"
 #include "format/internal_key.h"
 #include "io/file_system.h"
@@ -28,6 +29,7 @@ struct TxnManagerOptions {
   Metrics* metrics = nullptr;
   Instruments* instruments = nullptr;            // Null: no instruments.
   BlockCache* cache = nullptr;                   // Holds blocks of spilled runs.
+  HelperThreads* readers = nullptr;              // For Prefetch. Null: its caller works alone.
   SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
   uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that set none.
   uint64_t transaction_memory_bytes = 32 << 20;  // A larger write set spills. REQUIRES: > 0.

@@ -1,7 +1,9 @@
 #include "sim/workload.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -300,6 +302,14 @@ class Workload {
     Judge(status);
   }
 
+  // That the key and some others will be read.
+  static void Hint(Transaction* txn, ColumnFamily* family, const std::string& key) {
+    const std::string first = "key" + std::to_string(1000);
+    const std::string middle = "key" + std::to_string(1000 + kKeys / 2);
+    const std::array<Slice, 4> keys = {Slice(first), Slice(key), Slice(middle), Slice("key")};
+    txn->Prefetch(family, keys.data(), keys.size());
+  }
+
   Status Step(Random* random, Transaction* txn, Writes* writes) {
     const int f = static_cast<int>(random->Uniform(static_cast<uint64_t>(family_count_)));
     const std::string key = "key" + std::to_string(1000 + random->Uniform(kKeys));
@@ -307,6 +317,7 @@ class Workload {
     PinnedValue value;
     switch (random->Uniform(9)) {
       case 0: {
+        if (random->Uniform(2) == 0) Hint(txn, families_[f], key);
         const Result<bool> found = txn->Get(families_[f], key, &value);
         return found.ok() ? CheckOwn(*writes, family_key, *found, value.slice()) : found.status();
       }
