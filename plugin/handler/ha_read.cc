@@ -136,7 +136,12 @@ int ha_tidesdb::multi_range_read_init(RANGE_SEQ_IF* ranges, void* ranges_param, 
                                       uint mode, HANDLER_BUFFER* buffer) noexcept {
   return guard::Run([&] {
     // With an association the ranges are a join's keys, in any order and repeated.
-    scan_.BeginRanges((mode & HA_MRR_NO_ASSOCIATION) != 0);
+    const bool associated = (mode & HA_MRR_NO_ASSOCIATION) == 0;
+    scan_.BeginRanges(!associated);
+    if (!associated && open_.codec.is_primary(active_index)) {
+      return handler::multi_range_read_init(ranges_ahead_.Wrap(*ranges, ranges_param),
+                                            &ranges_ahead_, ranges_count, mode, buffer);
+    }
     return handler::multi_range_read_init(ranges, ranges_param, ranges_count, mode, buffer);
   });
 }

@@ -17,6 +17,7 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share)
       statement_(&open_),
       reader_(&open_, &statement_),
       scan_(&open_, &statement_, &reader_),
+      ranges_ahead_(&open_, &statement_),
       writer_(&open_, &statement_, &reader_) {
   ref_length = kHiddenKeyBytes;
 }

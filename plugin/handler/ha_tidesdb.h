@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "handler/ranges_ahead.h"
 #include "handler/row_reader.h"
 #include "handler/row_writer.h"
 #include "handler/scan.h"
@@ -180,6 +181,7 @@ class ha_tidesdb final : public handler {
   Statement statement_;
   RowReader reader_;
   Scan scan_;
+  RangesAhead ranges_ahead_;
   RowWriter writer_;
 
   bool offers_row_filters_ = true;

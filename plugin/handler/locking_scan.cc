@@ -4,6 +4,8 @@
 // row; both may wait. Then it checks whether anybody has committed since its cursor was opened. If so, it looks
 // again from the same place: under its locks this second look is final. So it sees all or nothing of a commit, and
 // finds rows that moved meanwhile.
+#include <algorithm>
+
 #include "base/sysvars.h"
 #include "handler/scan.h"
 #include "session/thd_session.h"
@@ -161,6 +163,22 @@ int Scan::ReadOnHeld(uchar* record, Direction direction, bool matching, int at_e
   }
 }
 
+// As HintAhead, for a cursor that reads nothing ahead.
+void Scan::HintLocked(Direction direction) {
+  if (direction != Direction::kForward || open_.is_rows(reader_.index())) return;
+  if (until_look_ > 0) {
+    until_look_--;
+    return;
+  }
+  look_ = std::min(2 * look_, EntryBatch::kEntriesMax);
+  until_look_ = look_ - 1;
+  if (!reader_.HintPays(look_)) return;
+  EntryBatch batch;
+  std::unique_ptr<Iterator> iterator;
+  cursor_.LookAhead(look_, &batch, &iterator);
+  if (batch.size() > 1) reader_.HintRows(batch);
+}
+
 int Scan::ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end) {
   if (RangesHoldRows()) return ReadOnHeld(record, direction, matching, at_end);
   const bool has_value = reader_.index() != MAX_KEY && !open_.codec.is_primary(reader_.index()) &&
@@ -169,6 +187,7 @@ int Scan::ReadOnLocked(uchar* record, Direction direction, bool matching, int at
   std::string value;
   for (;;) {
     const bool at_key = CursorInRange(direction, matching);
+    if (at_key) HintLocked(direction);
     if (const int error = LockWalked(direction, matching, at_key, RangeHold::kPuts)) return error;
     bool found = false;
     int error = 0;

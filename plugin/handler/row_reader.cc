@@ -27,6 +27,7 @@ void RowReader::Forget() {
 }
 
 void RowReader::BeginEntries() {
+  cold_.Begin();
   verify_entries_ = statement_.row_lock == RowLock::kNone &&
                     statement_.session->OwnChangesCover(*open_.state, statement_.view());
 }
@@ -331,7 +332,21 @@ int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
   return statement_.key_read ? RestoreEntry(key, value, record) : 0;
 }
 
+void RowReader::HintRows(const EntryBatch& entries) {
+  std::array<Slice, EntryBatch::kEntriesMax> keys;
+  for (size_t i = 0; i < entries.size(); i++) {
+    Slice key;
+    // Whoever reads the entry reports it.
+    if (!open_.codec.PrimaryKeyOfEntry(index_, entries[i].key, entries[i].value, &key_, &key))
+      return;
+    Assign(key, &hint_keys_[i]);
+    keys[i] = hint_keys_[i];
+  }
+  cold_.Hinted(ReadTransaction()->Prefetch(open_.state->primary, keys.data(), entries.size()));
+}
+
 int RowReader::ReadEntryRow(Slice entry, bool by_point, uchar* record, bool* found) {
+  cold_.CountRow();
   if (const int error = Fetch(primary_key_, record, found)) return error;
   if (statement_.row_lock == RowLock::kNone && !verify_entries_) {
     if (*found) return 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "codec/value_reader.h"
+#include "handler/cold_reads.h"
 #include "handler/statement.h"
 
 namespace tidesdb::plugin {
@@ -29,6 +30,11 @@ class RowReader {
   void set_compares(bool yes) { compares_ = yes; }
   // Call at the begin of a scan: decides whether index entries are compared with their rows.
   void BeginEntries();
+
+  // Whether to call HintRows for the `coming` entries that a scan has ahead of it; see ColdReads.
+  bool HintPays(size_t coming) { return cold_.Pays(coming); }
+  // The scan will read the rows of these entries.
+  void HintRows(const EntryBatch& entries);
 
   // Of the last row read; the only place for it in a table without a primary key.
   std::string& primary_key() { return primary_key_; }
@@ -106,6 +112,8 @@ class RowReader {
   // The snapshot has entries that this transaction's changes of newer rows did not delete.
   bool verify_entries_ = false;
   bool compares_ = false;
+  ColdReads cold_;  // Of rows, in a scan of entries.
+  std::array<std::string, EntryBatch::kEntriesMax> hint_keys_;
 
   // The statements of a stored procedure alternate on one handler: each finds its own plan again.
   std::array<ReadPlan, 4> plans_;

@@ -11,6 +11,7 @@ namespace tidesdb::plugin {
 void Scan::OpenCursor() {
   at_point_ = false;
   off_ = Off::kNeither;
+  until_look_ = look_ = 1;
   reader_.BeginEntries();
   cursor_.Open(statement_.session, open_.FamilyOf(reader_.index()),
                statement_.row_lock != RowLock::kNone, statement_.view());
@@ -80,10 +81,18 @@ void Scan::KeepImage(Slice image) {
   reader_.set_compares(!image_.empty());
 }
 
+// Once the scan waits for the disk at each row, the rows of the entries that it has read ahead are read together.
+void Scan::HintAhead() {
+  const EntryBatch* const batch = cursor_.FreshBatch();
+  if (batch == nullptr || open_.is_rows(reader_.index())) return;
+  if (reader_.HintPays(batch->size())) reader_.HintRows(*batch);
+}
+
 int Scan::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
   if (statement_.row_lock != RowLock::kNone)
     return ReadOnLocked(record, direction, matching, at_end);
   while (CursorInRange(direction, matching)) {
+    HintAhead();
     bool found;
     if (const int error = ReadCandidate(record, &found)) return error;
     if (found) return 0;

@@ -87,10 +87,12 @@ class Scan {
   // Whether the key at the cursor is one of those requested, and was not returned before.
   bool IsWanted(Slice key) const;
   int ReadCandidate(uchar* record, bool* found);
+  void HintAhead();
   void KeepImage(Slice image);
   void StandAtEnd(Direction direction, bool matching);
 
   // locking_scan.cc
+  void HintLocked(Direction direction);
   int ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end);
   bool LooksForDuplicates() const;
   bool RangesHoldRows() const;
@@ -141,6 +143,9 @@ class Scan {
   // scan goes forward, and excluded when it goes backward.
   std::string place_;
   bool place_is_end_ = false;  // Backward from the last key.
+  // How many entries it visits before it looks ahead again, and then how many it looks at.
+  size_t until_look_ = 0;
+  size_t look_ = 1;
   // READ COMMITTED, where a changed row is no conflict: an UPDATE looks at the last committed
   // version of a row that another has locked, and skips it if it is not wanted.
   bool semi_consistent_ = false;

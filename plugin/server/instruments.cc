@@ -18,6 +18,7 @@ namespace {
 PSI_file_key file_keys[kWatchedFileKinds];
 PSI_thread_key flush_key;
 PSI_thread_key compaction_key;
+PSI_thread_key read_key;
 PSI_thread_key ticker_key;
 
 void RegisterKeys() {
@@ -31,9 +32,11 @@ void RegisterKeys() {
                            {&file_keys[3], "manifest", 0},
                            {&file_keys[4], "other", 0}};
   mysql_file_register("tidesdb", files, kWatchedFileKinds);
-  PSI_thread_info threads[] = {
-      {&flush_key, "flush", 0}, {&compaction_key, "compaction", 0}, {&ticker_key, "ticker", 0}};
-  mysql_thread_register("tidesdb", threads, 3);
+  PSI_thread_info threads[] = {{&flush_key, "flush", 0},
+                               {&compaction_key, "compaction", 0},
+                               {&read_key, "read", 0},
+                               {&ticker_key, "ticker", 0}};
+  mysql_thread_register("tidesdb", threads, 4);
 }
 
 PSI_file_operation OperationOf(FileAction action) {
@@ -71,6 +74,7 @@ class PerformanceSchema final : public Instruments {
     PSI_thread_key key = ticker_key;
     if (kind.starts_with("tdb-flush")) key = flush_key;
     if (kind.starts_with("tdb-compact")) key = compaction_key;
+    if (kind.starts_with("tdb-read")) key = read_key;
     PSI_thread* const thread = PSI_THREAD_CALL(new_thread)(key, nullptr, 0);
     PSI_THREAD_CALL(set_thread_os_id)(thread);
     PSI_THREAD_CALL(set_thread)(thread);

@@ -63,6 +63,15 @@ bool Cursor::IsNewest() const {
   return session_->transaction(view_)->NewestSequence() == sequence_;
 }
 
+void Cursor::LookAhead(size_t max, EntryBatch* batch, std::unique_ptr<Iterator>* owner) const {
+  ScanOptions options;
+  options.newest = newest_;
+  *owner = session_->transaction(view_)->NewIterator(family_, options);
+  (*owner)->SetBounds(lower_, upper_);
+  (*owner)->Seek(key());
+  (*owner)->ReadAhead(max, batch);
+}
+
 Status Cursor::Done() const { return iterator_->Valid() ? Status::Ok() : iterator_->status(); }
 
 Status Cursor::SeekToFirst() {

@@ -57,6 +57,12 @@ class Cursor {
   Slice key() const { return batch_.empty() ? iterator_->key() : batch_[at_].key; }
   Slice value() const { return batch_.empty() ? iterator_->value() : batch_[at_].value; }
 
+  // The entries that were read ahead, if the cursor is at the first of several; else null.
+  const EntryBatch* FreshBatch() const { return at_ == 0 && batch_.size() > 1 ? &batch_ : nullptr; }
+  // Looks at up to `max` entries from here on, by another iterator: newest cursors read nothing
+  // ahead. An error just shortens the batch. REQUIRES: valid().
+  void LookAhead(size_t max, EntryBatch* batch, std::unique_ptr<Iterator>* owner) const;
+
   // For newest cursors: whether nobody has committed since the last Seek. REQUIRES: not detached.
   bool IsNewest() const;
 
