@@ -1,6 +1,7 @@
 #include "base/helper_threads.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/check.h"
 
@@ -38,7 +39,11 @@ void HelperThreads::Begin(Batch* batch) {
     if (stop_) return;
     while (free_ < wanted && threads_.size() < threads_max_) {
       const std::string name = name_ + std::to_string(threads_.size());
-      threads_.push_back(std::make_unique<Thread>(name, [this, name] { Help(name); }));
+      try {
+        threads_.push_back(std::make_unique<Thread>(name, [this, name] { Help(name); }));
+      } catch (const std::system_error&) {
+        break;  // The machine allows no more threads: those that run do the work.
+      }
       ++free_;
     }
     batches_.push_back(batch);
