@@ -91,10 +91,7 @@ handler* ha_tidesdb::clone(const char*, MEM_ROOT* mem_root) noexcept {
     copy = handler::clone(open_.name.c_str(), mem_root);
     if (copy != nullptr) {
       auto* const ours = static_cast<ha_tidesdb*>(copy);
-      ours->statement_.row_lock = statement_.row_lock;
-      ours->statement_.stored_lock = statement_.stored_lock;
-      ours->statement_.session = statement_.session;
-      ours->statement_.level = statement_.level;
+      ours->statement_.Follow(statement_);
       ours->open_.is_clone = true;
     }
     return 0;

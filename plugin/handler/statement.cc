@@ -13,6 +13,17 @@ void Statement::Begin(THD* thd) {
   level = LevelNow(thd);
 }
 
+void Statement::Follow(const Statement& original) {
+  session = original.session;
+  level = original.level;
+  row_lock = original.row_lock;
+  stored_lock = original.stored_lock;
+  reads_of_a_write = original.reads_of_a_write;
+  reads_for_log = original.reads_for_log;
+  skip_locked = original.skip_locked;
+  logs_statements = original.logs_statements;
+}
+
 enum_tx_isolation Statement::LevelNow(THD* thd) const {
   const enum_tx_isolation now =
       Session::LevelFor(thd, sysvars::LevelOf(*open->share()->option_struct));

@@ -23,6 +23,8 @@ struct Statement {
   // The connection's current statement uses the table from here on.
   // REQUIRES: session is set.
   void Begin(THD* thd);
+  // Of a clone, which the server tells nothing about the statement: the demands on its original.
+  void Follow(const Statement& original);
   // The level at which the connection uses the table now.
   enum_tx_isolation LevelNow(THD* thd) const;
   // The session's transaction, in the view that the table has.
