@@ -174,8 +174,7 @@ void Scan::HintLocked(Direction direction) {
   until_look_ = look_ - 1;
   if (!reader_.HintPays(look_)) return;
   EntryBatch batch;
-  std::unique_ptr<Iterator> iterator;
-  cursor_.LookAhead(look_, &batch, &iterator);
+  const auto owner = cursor_.LookAhead(look_, &batch);
   if (batch.size() > 1) reader_.HintRows(batch);
 }
 

@@ -63,13 +63,14 @@ bool Cursor::IsNewest() const {
   return session_->transaction(view_)->NewestSequence() == sequence_;
 }
 
-void Cursor::LookAhead(size_t max, EntryBatch* batch, std::unique_ptr<Iterator>* owner) const {
+std::unique_ptr<Iterator> Cursor::LookAhead(size_t max, EntryBatch* batch) const {
   ScanOptions options;
   options.newest = newest_;
-  *owner = session_->transaction(view_)->NewIterator(family_, options);
-  (*owner)->SetBounds(lower_, upper_);
-  (*owner)->Seek(key());
-  (*owner)->ReadAhead(max, batch);
+  auto iterator = session_->transaction(view_)->NewIterator(family_, options);
+  iterator->SetBounds(lower_, upper_);
+  iterator->Seek(key());
+  iterator->ReadAhead(max, batch);
+  return iterator;
 }
 
 Status Cursor::Done() const { return iterator_->Valid() ? Status::Ok() : iterator_->status(); }

@@ -60,8 +60,9 @@ class Cursor {
   // The entries that were read ahead, if the cursor is at the first of several; else null.
   const EntryBatch* FreshBatch() const { return at_ == 0 && batch_.size() > 1 ? &batch_ : nullptr; }
   // Looks at up to `max` entries from here on, by another iterator: newest cursors read nothing
-  // ahead. An error just shortens the batch. REQUIRES: valid().
-  void LookAhead(size_t max, EntryBatch* batch, std::unique_ptr<Iterator>* owner) const;
+  // ahead. The batch's values live as long as the returned iterator. An error just shortens the
+  // batch. REQUIRES: valid().
+  std::unique_ptr<Iterator> LookAhead(size_t max, EntryBatch* batch) const;
 
   // For newest cursors: whether nobody has committed since the last Seek. REQUIRES: not detached.
   bool IsNewest() const;

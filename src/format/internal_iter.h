@@ -18,26 +18,19 @@ class AheadLimits {
   AheadLimits(SequenceNumber snapshot, Slice end)
       : snapshot_(snapshot), end_(end), end_head_(KeyHead(end)) {}
 
-  // Moves the end to `key`, if that is before it. `head`: KeyHead(key).
-  void EndAt(Slice key, uint64_t head) {
-    if (!end_.empty() && !IsBeforeEnd(key, head)) return;
-    end_ = key;
-    end_head_ = head;
-  }
-
   bool Allow(Trailer trailer) const {
     return TrailerSequence(trailer) <= snapshot_ && TrailerType(trailer) == ValueType::kPut;
   }
-  bool Allow(Slice key) const { return end_.empty() || IsBeforeEnd(key, KeyHead(key)); }
-
- private:
-  bool IsBeforeEnd(Slice key, uint64_t head) const {
-    return head != end_head_ ? head < end_head_ : key < end_;
+  bool Allow(Slice key) const {
+    if (end_.empty()) return true;
+    const uint64_t head = KeyHead(key);
+    return head != end_head_ ? head < end_head_ : CompareBehindHead(key, end_) < 0;
   }
 
-  SequenceNumber snapshot_;
-  Slice end_;
-  uint64_t end_head_;
+ private:
+  const SequenceNumber snapshot_;
+  const Slice end_;
+  const uint64_t end_head_;
 };
 
 // Order: CompareVersions.

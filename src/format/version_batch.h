@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "base/key_head.h"
 #include "format/internal_key.h"
@@ -72,7 +71,7 @@ class VersionBatch {
   size_t size_ = 0;
   size_t key_bytes_ = 0;
   Entry entries_[kEntriesMax];
-  char keys_[kKeyBytesMax + 8];
+  char keys_[kKeyBytesMax + 8];  // See EntryBatch::RoomForKey.
 };
 
 // What both batches have in common, for sources that fill either.

@@ -26,7 +26,7 @@ inline int CompareKeys(Slice a, Slice b) {
   const uint64_t a_head = KeyHead(a, 0);
   const uint64_t b_head = KeyHead(b, 0);
   if (a_head != b_head) return a_head < b_head ? -1 : 1;
-  return a.compare(b);
+  return CompareBehindHead(a, b);
 }
 
 class KeyNode {

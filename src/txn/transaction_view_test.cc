@@ -14,6 +14,16 @@ class TransactionViewTest : public TransactionTest {
     txn->UseView(view);
     return Get(txn, key);
   }
+  // View::kTransaction shows "1" of "k", and View::kStatement, which is in use, "2".
+  std::unique_ptr<Transaction> BeginWithBothSnapshots() {
+    Write("k", "1");
+    auto txn = Begin();
+    txn->SetSnapshot();
+    Write("k", "2");
+    txn->UseView(View::kStatement);
+    txn->SetSnapshot();
+    return txn;
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Both, TransactionViewTest,
@@ -59,12 +69,7 @@ TEST_P(TransactionViewTest, BothSeeOwnWrites) {
 }
 
 TEST_P(TransactionViewTest, ACompactionKeepsWhatTheyShow) {
-  Write("k", "1");
-  auto txn = Begin();
-  txn->SetSnapshot();
-  Write("k", "2");
-  txn->UseView(View::kStatement);
-  txn->SetSnapshot();
+  auto txn = BeginWithBothSnapshots();
   const auto snapshots = env_->txns().Snapshots();
   EXPECT_EQ(std::count(snapshots.begin(), snapshots.end(), txn->SnapshotSequence()), 1);
   Remove("k");
@@ -115,12 +120,7 @@ TEST_P(TransactionViewTest, APreparedTransactionKeepsNeither) {
 }
 
 TEST_P(TransactionViewTest, AnIteratorKeepsItsSnapshot) {
-  Write("k", "1");
-  auto txn = Begin();
-  txn->SetSnapshot();
-  Write("k", "2");
-  txn->UseView(View::kStatement);
-  txn->SetSnapshot();
+  auto txn = BeginWithBothSnapshots();
   const auto it = txn->NewIterator(family_, {});
   const auto shown = [&] {
     it->Seek("k");
