@@ -44,6 +44,11 @@ char* ThreadBytes(size_t n) {
   return bytes.get();
 }
 
+// A damaged index could lead to a block of another kind: that one is another key of the cache.
+uint64_t PlaceInCache(BlockKind kind, uint64_t offset) {
+  return uint64_t{static_cast<uint8_t>(kind)} << 56 | offset;
+}
+
 constinit thread_local uint64_t thread_blocks_read = 0;
 
 }  // namespace
@@ -81,7 +86,6 @@ Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, siz
 
 Slice BlockSource::Contents(Slice decoded, BlockKind kind) {
   decoded.remove_prefix(LeadingBytes(kind, decoded.data()));
-  decoded.remove_suffix(1);
   return decoded;
 }
 
@@ -89,19 +93,12 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
                           BlockRef* block) const {
   if (cache_ == nullptr) return Load(handle, kind, scan, block);
   bool in_use = false;
-  BlockCache::Handle* const hit = fill_cache ? cache_->Lookup(file_number_, handle.offset)
-                                             : cache_->Peek(file_number_, handle.offset, &in_use);
+  const uint64_t place = PlaceInCache(kind, handle.offset);
+  BlockCache::Handle* const hit =
+      fill_cache ? cache_->Lookup(file_number_, place) : cache_->Peek(file_number_, place, &in_use);
   if (hit != nullptr) {
-    const Slice decoded = cache_->Bytes(hit);
-    // A damaged index could lead to a block of another kind.
-    const auto got = static_cast<uint8_t>(decoded.back());
-    if (got != SealByte(kind, Compression::kNone)) {
-      cache_->Release(hit);
-      return CorruptionAt(path_, handle.offset, "kind of block", static_cast<uint8_t>(kind),
-                          got >> 4);
-    }
     if (scan != nullptr) scan->Passed(handle.offset, handle.end());
-    block->PinCached(cache_, hit, Contents(decoded, kind));
+    block->PinCached(cache_, hit, Contents(cache_->Bytes(hit), kind));
     if (in_use) block->set_in_use();
     return Status::Ok();
   }
@@ -112,19 +109,18 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
   const CachePriority priority =
       kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
   BlockCache::Handle* pinned =
-      cache_->Insert(file_number_, handle.offset, std::move(decoded.bytes), decoded.size, priority);
+      cache_->Insert(file_number_, place, std::move(decoded.bytes), decoded.size, priority);
   block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
   return Status::Ok();
 }
 
 void BlockSource::PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset,
                              BlockKind kind, Slice contents, CachePriority priority) {
-  BlockBytes bytes = cache->NewBlock(contents.size() + 1);
+  BlockBytes bytes = cache->NewBlock(contents.size());
   DCHECK(LeadingBytes(kind, bytes.get()) == 0);
   std::memcpy(bytes.get(), contents.data(), contents.size());
-  bytes[contents.size()] = static_cast<char>(SealByte(kind, Compression::kNone));
-  cache->Release(
-      cache->Insert(file_number, offset, std::move(bytes), contents.size() + 1, priority));
+  cache->Release(cache->Insert(file_number, PlaceInCache(kind, offset), std::move(bytes),
+                               contents.size(), priority));
 }
 
 Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,
@@ -178,13 +174,12 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, 
   if (compressed) return Inflate(handle, kind, compression, payload, scan, cache, decoded);
   TIDESDB_TRY(Validate(payload, kind, handle.offset));
   if (bytes == nullptr || stored.data() != bytes.get() + leading) {
-    bytes = NewBytes(kind, payload.size() + 1, cache);
+    bytes = NewBytes(kind, payload.size(), cache);
     leading = LeadingBytes(kind, bytes.get());
     std::memcpy(bytes.get() + leading, payload.data(), payload.size());
   }
-  bytes[leading + payload.size()] = static_cast<char>(SealByte(kind, Compression::kNone));
   decoded->bytes = std::move(bytes);
-  decoded->size = leading + payload.size() + 1;
+  decoded->size = leading + payload.size();
   return Status::Ok();
 }
 
@@ -195,7 +190,7 @@ Status BlockSource::Inflate(BlockHandle handle, BlockKind kind, Compression comp
   if (!Decompressor::TakeRawBytes(compression, &payload, &raw_bytes)) {
     return CorruptionAt(path_, handle.offset, "compressed block has no valid length");
   }
-  BlockBytes bytes = NewBytes(kind, size_t{raw_bytes} + 1, cache);
+  BlockBytes bytes = NewBytes(kind, raw_bytes, cache);
   const size_t leading = LeadingBytes(kind, bytes.get());
   char* const contents = bytes.get() + leading;
   Decompressor once;
@@ -204,9 +199,8 @@ Status BlockSource::Inflate(BlockHandle handle, BlockKind kind, Compression comp
     return CorruptionAt(path_, handle.offset, "compressed block does not decompress");
   }
   TIDESDB_TRY(Validate(Slice(contents, raw_bytes), kind, handle.offset));
-  contents[raw_bytes] = static_cast<char>(SealByte(kind, Compression::kNone));
   decoded->bytes = std::move(bytes);
-  decoded->size = leading + raw_bytes + 1;
+  decoded->size = leading + raw_bytes;
   return Status::Ok();
 }
 

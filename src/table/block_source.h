@@ -74,7 +74,7 @@ class BlockSource {
   const std::string& path() const { return path_; }
 
  private:
-  // A block's contents and, after them, the byte of its kind, at the end of bytes[0, size).
+  // A block's contents, at the end of bytes[0, size).
   struct Decoded {
     BlockBytes bytes;
     size_t size = 0;

@@ -52,6 +52,9 @@ class FileMeta {
   mutable std::atomic<bool> slot_busy_ =
       false;                 // A spin lock around reader_; held for a pointer copy.
   mutable TableRef reader_;  // Null: not open.
+  // The same reader once it stays open as long as this object; null: it may be closed. Release and
+  // acquire: a thread that sees it sees the opened table.
+  mutable std::atomic<TableReader*> lasting_reader_ = nullptr;
   mutable std::atomic<bool> recently_used_ = false;
   mutable std::atomic<TableCache*> cache_ =
       nullptr;  // The first one that opened it; never changes then.

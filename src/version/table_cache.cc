@@ -33,7 +33,7 @@ TableCache::TableCache(FileSystem* fs, std::string directory, BlockCache* block_
 
 TableCache::~TableCache() {
   MutexLock lock(mutex_);
-  CHECK(open_.empty());
+  CHECK(places_.empty());
 }
 
 Result<TableRef> TableCache::Open(const FileMeta& file) {
@@ -51,6 +51,9 @@ Result<TableRef> TableCache::OpenReader(const FileMeta& file, bool bypass_page_c
 }
 
 Result<TableRef> TableCache::Find(const FileMeta& file) {
+  if (TableReader* lasting = file.lasting_reader_.load(std::memory_order_acquire)) {
+    return TableRef(TableRef(), lasting);  // Owns nothing: no reference count is touched.
+  }
   {
     SlotLock slot(&file.slot_busy_);
     if (file.reader_ != nullptr) {
@@ -85,19 +88,22 @@ Result<TableRef> TableCache::OpenAndKeep(const FileMeta& file) {
   }
   MakeRoom(&closed);
   const uint64_t memory_bytes = reader->MemoryBytes();
-  open_.push_back({&file, memory_bytes});
-  places_[&file] = std::prev(open_.end());
+  const bool lasting = lasting_.size() < open_files_max_ / 2;
+  OpenList& list = lasting ? lasting_ : open_;
+  list.push_back({&file, memory_bytes, lasting});
+  places_[&file] = std::prev(list.end());
   memory_bytes_ += memory_bytes;
   file.cache_.store(this, std::memory_order_release);
   SlotLock slot(&file.slot_busy_);
   file.reader_ = reader;
   file.recently_used_.store(true, std::memory_order_relaxed);
+  if (lasting) file.lasting_reader_.store(reader.get(), std::memory_order_release);
   return reader;
 }
 
 void TableCache::MakeRoom(std::vector<TableRef>* closed) {
   size_t second_chances = open_.size();
-  while (open_.size() >= open_files_max_) {
+  while (lasting_.size() + open_.size() >= open_files_max_) {
     const OpenFile front = open_.front();
     if (second_chances > 0 &&
         front.file->recently_used_.exchange(false, std::memory_order_relaxed)) {
@@ -121,13 +127,13 @@ void TableCache::Forget(const FileMeta& file) {
   const auto place = places_.find(&file);
   if (place == places_.end()) return;
   memory_bytes_ -= place->second->memory_bytes;
-  open_.erase(place->second);
+  (place->second->lasting ? lasting_ : open_).erase(place->second);
   places_.erase(place);
 }
 
 uint64_t TableCache::OpenFiles() const {
   MutexLock lock(mutex_);
-  return open_.size();
+  return lasting_.size() + open_.size();
 }
 
 uint64_t TableCache::MemoryBytes() const {

@@ -1,7 +1,8 @@
-// Opens table files at first use and keeps the recently used ones open, up to a number of files.
+// Opens table files at first use and keeps the recently used ones open, up to a number of files. The
+// first half of them stay open as long as their FileMeta.
 //
-// Threads: any number at once. Finding an open file spins for a pointer copy, without lock or
-//   allocation.
+// Threads: any number at once. Finding one of the lasting files is a load; finding another open file
+//   spins for a pointer copy, without lock or allocation.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ class TableCache {
   TableCache(const TableCache&) = delete;
   TableCache& operator=(const TableCache&) = delete;
 
-  // The reader is usable as long as the reference is held, even after it has left the cache.
+  // The reader is usable as long as the reference and `file` are held, even after it has left the
+  // cache.
   // Errors: those of TableReader::Open.
   Result<TableRef> Find(const FileMeta& file);
 
@@ -57,7 +59,9 @@ class TableCache {
   struct OpenFile {
     const FileMeta* file;
     uint64_t memory_bytes;
+    bool lasting;  // In lasting_, else in open_.
   };
+  using OpenList = std::list<OpenFile>;
 
   Result<TableRef> OpenReader(const FileMeta& file, bool bypass_page_cache);
   Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
@@ -71,8 +75,9 @@ class TableCache {
   const bool bypass_page_cache_;
 
   mutable Mutex mutex_;
-  std::list<OpenFile> open_ GUARDED_BY(mutex_);  // In clock order, with the hand at the front.
-  std::unordered_map<const FileMeta*, std::list<OpenFile>::iterator> places_ GUARDED_BY(mutex_);
+  OpenList lasting_ GUARDED_BY(mutex_);  // At most half of open_files_max_.
+  OpenList open_ GUARDED_BY(mutex_);     // In clock order, with the hand at the front.
+  std::unordered_map<const FileMeta*, OpenList::iterator> places_ GUARDED_BY(mutex_);
   uint64_t memory_bytes_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -69,6 +69,29 @@ TEST_F(TableCacheTest, AReaderOutlivesItsPlaceInTheCache) {
   if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
 }
 
+TEST_F(TableCacheTest, TheFirstOnesLast) {
+  FileList files;
+  for (uint64_t number = 1; number <= 5; ++number) files.push_back(Make(number));
+  for (int i = 0; i < 3; ++i) {
+    for (const FileRef& file : files) CHECK_OK(cache_->Find(*file).status());
+  }
+  const uint64_t reads = Opens();
+  for (int i = 0; i < 3; ++i) {
+    const auto lasting = cache_->Find(*files[0]);
+    ASSERT_TRUE(lasting.status().ok());
+    EXPECT_EQ(lasting->use_count(), 0);  // Threads share no count.
+    CHECK_OK(cache_->Find(*files[1 + i]).status());
+  }
+  EXPECT_GT(Opens(), reads);  // Of the others.
+  EXPECT_EQ(cache_->OpenFiles(), 3u);
+  // Its place goes to another one once it is gone.
+  files[0] = nullptr;
+  EXPECT_EQ(cache_->OpenFiles(), 2u);
+  files[0] = Make(6);
+  CHECK_OK(cache_->Find(*files[0]).status());
+  EXPECT_EQ((*cache_->Find(*files[0])).use_count(), 0);
+}
+
 TEST_F(TableCacheTest, UncachedReadersAreNotKept) {
   const FileRef file = Make(1);
   CHECK_OK(cache_->FindUncached(*file).status());
