@@ -101,5 +101,7 @@
   COUNTER(Loads, loads, loads, \
           "families filled by sorted table files: ADD INDEX, the copy of ALTER TABLE, bulk inserts into an empty table") \
   COUNTER(DeadKeysWalked, dead_keys_walked, dead_keys_walked, "deleted keys that scans stepped over") \
+  COUNTER(YoungRuns, young_runs, scan_young_runs, \
+          "how often scans changed to a memtable or a file of level 0; many make the engine merge those") \
   NUMBER(bool, read_only, read_only, errors_->fatal(), "ON after a fatal error: all writes are refused")
 // clang-format on

@@ -24,6 +24,8 @@ const char* CompactionReasonName(CompactionReason reason) {
       return "dead entries";
     case CompactionReason::kManual:
       return "manual";
+    case CompactionReason::kScans:
+      return "scans";
   }
   return "unknown";
 }

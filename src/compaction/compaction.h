@@ -19,6 +19,7 @@ enum class CompactionReason : uint8_t {
   kLevelSize,    // A level exceeds its target.
   kDeadEntries,  // Files with mostly dead entries.
   kManual,       // Db::Compact or RequestCompaction.
+  kScans,        // Scans had to merge memtables and level 0 with the rest, again and again.
 };
 
 const char* CompactionKindName(CompactionKind kind);

@@ -246,6 +246,14 @@ std::optional<Compaction> PickIdleCompaction(const VersionRef& version,
   return PickLevel0(version, ComputeScores(*version).base_level, plan, context);
 }
 
+std::optional<Compaction> PickLevel0Compaction(const VersionRef& version,
+                                               const PickContext& context) {
+  auto compaction =
+      PickLevel0(version, ComputeScores(*version).base_level, PlanDown(*version), context);
+  if (compaction) compaction->reason = CompactionReason::kScans;
+  return compaction;
+}
+
 std::optional<Compaction> PickFullCompaction(const VersionRef& version,
                                              const PickContext& context) {
   std::string first;

@@ -54,6 +54,11 @@ std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelS
 // Work that may wait until there is nothing else: it frees space.
 std::optional<Compaction> PickIdleCompaction(const VersionRef& version, const PickContext& context);
 
+// Level 0 into the level that takes its merges, for the sake of scans; nothing if it is empty or a
+// job is in the way.
+std::optional<Compaction> PickLevel0Compaction(const VersionRef& version,
+                                               const PickContext& context);
+
 // All of the family into its deepest level; nothing if there is no work or a job is running.
 std::optional<Compaction> PickFullCompaction(const VersionRef& version, const PickContext& context);
 

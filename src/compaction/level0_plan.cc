@@ -94,19 +94,6 @@ Level0Plan BestWindow(const Version& version, size_t count_min, bool alike) {
   return best;
 }
 
-// The oldest files, as many as one job should take.
-Level0Plan Down(const Version& version) {
-  const FileList& files = version.files(0);
-  const uint64_t bytes_max = kJobFilesMax * version.options().target_file_bytes;
-  size_t first = files.size() - 1;
-  uint64_t bytes = files[first]->bytes();
-  while (first > 0 && bytes + files[first - 1]->bytes() <= bytes_max) {
-    --first;
-    bytes += files[first]->bytes();
-  }
-  return {.action = Level0Plan::Action::kDown, .first = first, .count = files.size() - first};
-}
-
 }  // namespace
 
 uint64_t BaseBytesMax(const ColumnFamilyOptions& options) {
@@ -122,6 +109,19 @@ bool IsMostlyDead(const FileMeta& file, const ColumnFamilyOptions& options) {
   }
   return IsWorthAJob(p.tombstones + hidden, p.entries) ||
          (p.tombstones > 0 && p.tombstones == p.entries);
+}
+
+Level0Plan PlanDown(const Version& version) {
+  const FileList& files = version.files(0);
+  if (files.empty()) return {};
+  const uint64_t bytes_max = kJobFilesMax * version.options().target_file_bytes;
+  size_t first = files.size() - 1;  // The oldest ones.
+  uint64_t bytes = files[first]->bytes();
+  while (first > 0 && bytes + files[first - 1]->bytes() <= bytes_max) {
+    --first;
+    bytes += files[first]->bytes();
+  }
+  return {.action = Level0Plan::Action::kDown, .first = first, .count = files.size() - first};
 }
 
 Level0Plan PlanIdleLevel0(const Version& version) {
@@ -143,7 +143,7 @@ Level0Plan PlanIdleLevel0(const Version& version) {
       dead < version.options().target_file_bytes / kIdleDeadPart) {
     return {};
   }
-  Level0Plan plan = Down(version);
+  Level0Plan plan = PlanDown(version);
   plan.for_tombstones = true;
   return plan;
 }
@@ -157,7 +157,7 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
   const uint64_t base_bytes = version.LevelBytes(base_level);
   if (version.Level0Runs() < options.level0_file_trigger) {
     if (!IsFullOfTombstones(all, base_bytes, options)) return {};
-    Level0Plan plan = Down(version);
+    Level0Plan plan = PlanDown(version);
     plan.for_tombstones = true;
     return plan;
   }
@@ -165,13 +165,13 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
       tidesdb::TotalBytes(version.OverlappingSpan(base_level, all.key_min, all.key_max));
   const bool large = all.bytes >= std::min(options.target_file_bytes / 4, base_bytes / ratio);
   const bool cheap = met_bytes <= all.bytes * kMetPerByteMax;
-  if (large && cheap) return Down(version);
+  if (large && cheap) return PlanDown(version);
   const auto trigger = static_cast<size_t>(std::max(options.level0_file_trigger, 2));
   const Level0Plan alike = BestWindow(version, trigger, true);
   if (alike.action != Level0Plan::Action::kWait) return alike;
   if (version.Level0Runs() < kRunsFactorMax * options.level0_file_trigger) return {};
   const Level0Plan any = BestWindow(version, 2, false);
-  return any.action != Level0Plan::Action::kWait ? any : Down(version);
+  return any.action != Level0Plan::Action::kWait ? any : PlanDown(version);
 }
 
 }  // namespace tidesdb

@@ -26,6 +26,9 @@ struct Level0Plan {
 
 Level0Plan PlanLevel0(const Version& version, int base_level);
 
+// As much as one job should take, whatever it costs.
+Level0Plan PlanDown(const Version& version);
+
 // For idle times: moves down if that frees much of the family's space.
 Level0Plan PlanIdleLevel0(const Version& version);
 

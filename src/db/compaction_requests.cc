@@ -7,12 +7,17 @@ namespace tidesdb {
 
 void CompactionRequests::Add(FamilyId family, Slice first, Slice last) {
   MutexLock lock(mu_);
-  AddNew({family, std::string(first), std::string(last)});
+  AddNew({.family = family, .first = std::string(first), .last = std::string(last)});
+}
+
+void CompactionRequests::AddLevel0(FamilyId family) {
+  MutexLock lock(mu_);
+  AddNew({.family = family, .level0 = true});
 }
 
 void CompactionRequests::AddNew(Request request) {
   const auto same = std::find_if(requests_.begin(), requests_.end(), [&](const Request& one) {
-    return one.family == request.family && one.is_new();
+    return one.family == request.family && one.level0 == request.level0 && one.is_new();
   });
   if (same == requests_.end()) {
     requests_.push_back(std::move(request));

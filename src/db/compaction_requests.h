@@ -1,4 +1,4 @@
-// Key ranges whose merge was requested, until a compaction takes them.
+// Merges that were requested, until a compaction takes them: key ranges, or a family's level 0.
 //
 // Threads: any.
 #pragma once
@@ -17,8 +17,9 @@ class CompactionRequests {
  public:
   struct Request {
     FamilyId family = 0;
-    std::string first;
-    std::string last;
+    bool level0 = false;     // Of all keys.
+    std::string first = {};  // Otherwise of [first, last], in all levels.
+    std::string last = {};
     // It waits until this many sources of the memtable list are in files.
     uint64_t sources = kNew;
 
@@ -26,8 +27,9 @@ class CompactionRequests {
     bool is_new() const { return sources == kNew; }
   };
 
-  // A new request of the same family grows instead.
+  // A new request of the same kind and family grows instead.
   void Add(FamilyId family, Slice first, Slice last) EXCLUDES(mu_);
+  void AddLevel0(FamilyId family) EXCLUDES(mu_);
   // All of them; the caller gives back those that must wait.
   std::vector<Request> Take() EXCLUDES(mu_);
   void GiveBack(std::vector<Request> waiting) EXCLUDES(mu_);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "db/db_test_util.h"
+#include "db/scan_watch.h"
 #include "io/env.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
@@ -34,6 +35,14 @@ TEST(CompactionRequestsTest, NewRequestsOfAFamilyBecomeOne) {
   EXPECT_EQ(taken[0].first, "b");
   EXPECT_EQ(taken[0].sources, 7u);
   EXPECT_TRUE(taken[2].is_new());
+  // Level 0 as a whole is another request.
+  requests.AddLevel0(1);
+  requests.AddLevel0(1);
+  requests.GiveBack(std::move(taken));
+  taken = requests.Take();
+  ASSERT_EQ(taken.size(), 4u);
+  EXPECT_TRUE(taken[0].level0);
+  taken.erase(taken.begin());
   // New ones that were given back grow, too.
   requests.Add(2, "a", "b");
   requests.GiveBack(std::move(taken));
@@ -146,6 +155,47 @@ TEST_F(RequestCompactionTest, ManyAtOnceAreAllDone) {
     ASSERT_TRUE(db_->RequestCompaction(family_, Key(i * 100), Key(i * 100 + 49)).ok());
   }
   EXPECT_EQ(EntriesOnceThereAre(kKeys / 2), kKeys / 2u);
+}
+
+TEST_F(RequestCompactionTest, ScansOverChangedKeysHaveThemMerged) {
+  PutAll();
+  const uint64_t before = db_->GetCompactions()[0].number;
+  const auto put = [&](int first, int step) {
+    auto txn = db_->Begin({});
+    for (int i = first; i < kKeys; i += step) {
+      ASSERT_TRUE(txn->Put(family_, Key(i), "new").ok());
+    }
+    ASSERT_TRUE(txn->Commit().ok());
+  };
+  put(0, 4);
+  ASSERT_TRUE(db_->Flush().ok());
+  put(2, 4);
+  const auto scan = [&] {
+    auto txn = db_->Begin({});
+    int keys = 0;
+    int changed = 0;
+    auto it = txn->NewIterator(family_, {});
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++keys) changed += it->value() == "new";
+    EXPECT_TRUE(it->status().ok());
+    EXPECT_EQ(keys, kKeys);
+    EXPECT_EQ(changed, kKeys / 2);
+  };
+  scan();
+  // Each changed key lies between unchanged ones.
+  const uint64_t runs = db_->GetStats().young_runs;
+  EXPECT_EQ(runs, kKeys / 2 - 1u);  // The first key is where the scan begins.
+  EXPECT_EQ(db_->GetCompactions()[0].number, before);
+  // The first period does not know what was there before it.
+  const uint64_t scans_max = 2 * (ScanWatch::kMergeBytesMin / ScanWatch::kBytesARun / runs + 10);
+  uint64_t scans = 1;
+  for (; scans < scans_max; ++scans) scan();
+  EXPECT_EQ(EntriesOnceThereAre(kKeys), uint64_t{kKeys});
+  EXPECT_GT(NewestCompactionAfter(before).number, before);
+  EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].files, 0u);
+  // Nothing is left to merge.
+  const uint64_t merged = db_->GetStats().young_runs;
+  scan();
+  EXPECT_EQ(db_->GetStats().young_runs, merged);
 }
 
 TEST_F(RequestCompactionTest, AFamilyThatIsDroppedMeanwhileIsForgotten) {

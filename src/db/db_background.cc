@@ -95,10 +95,18 @@ std::unique_ptr<LsmTree::Task> DbImpl::PickOf(std::vector<CompactionRequests::Re
   std::erase_if(*requests, [&](const CompactionRequests::Request& one) {
     if (one.is_new() || one.sources > installed || task != nullptr) return false;
     bool busy = false;
-    task = tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
+    task = one.level0 ? tree_->PickLevel0Compaction(one.family, &busy)
+                      : tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
     return !busy;
   });
   return task;
+}
+
+void DbImpl::YoungRunsRead(const ColumnFamily* family, YoungRuns runs) {
+  ScanWatch& watch = FamilyRegistry::ScansOf(family);
+  if (!watch.Add(runs, tree_->Level0MergeBytes(family->id()), txns_->VisibleSequence())) return;
+  requests_.AddLevel0(family->id());
+  scheduler_->WakeCompaction();
 }
 
 Scheduler::Outcome DbImpl::RunIdleCompaction() {

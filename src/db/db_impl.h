@@ -118,6 +118,10 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
                 uint64_t wal_segment) override;
   void TransactionMemoryMoved() override { LendMemory(); }
+  void YoungRunsRead(const ColumnFamily* family, YoungRuns runs) override;  // In db_background.cc.
+  SequenceNumber OldSequence(const ColumnFamily* family) const override {
+    return FamilyRegistry::ScansOf(family).since();
+  }
   uint64_t NewFileNumber() override { return tree_->versions().NewFileNumber(); }
   std::string SpillPath(uint64_t file_number) const override;
   std::string TablePath(uint64_t file_number) const override;

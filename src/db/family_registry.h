@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "db/scan_watch.h"
 #include "format/internal_key.h"
 #include "tidesdb/db.h"
 
@@ -35,6 +36,7 @@ class FamilyHandle final : public ColumnFamily {
   // Relaxed: a reader that still sees a dropped family finds it empty.
   std::atomic<const FamilyRegistry*> usable_in_;
   const ColumnFamilyOptions options_;
+  mutable ScanWatch scans_;
 };
 
 class FamilyRegistry {
@@ -57,6 +59,11 @@ class FamilyRegistry {
       return Status::Ok();
     }
     return Refusal(family);
+  }
+
+  // REQUIRES: Check(family) was OK.
+  static ScanWatch& ScansOf(const ColumnFamily* family) {
+    return static_cast<const FamilyHandle*>(family)->scans_;
   }
 
   // Null if it does not exist or was dropped.

@@ -33,6 +33,17 @@ class AheadLimits {
   const uint64_t end_head_;
 };
 
+// How often a merge went on in a memtable or a file of level 0 after another source's entry.
+struct YoungRuns {
+  uint64_t all = 0;
+  uint64_t old = 0;  // Those that began with an entry up to a certain sequence.
+
+  void operator+=(const YoungRuns& more) {
+    all += more.all;
+    old += more.old;
+  }
+};
+
 // Order: CompareVersions.
 // Threads: one at a time.
 class InternalIterator {
@@ -84,6 +95,9 @@ class InternalIterator {
   virtual Slice value() const = 0;
   // Whether the entry's block was used lately, as far as a block cache knows.
   virtual bool InUse() const { return false; }
+
+  // Of a merge, since the last call.
+  virtual YoungRuns TakeYoungRuns() { return {}; }
 
   // OK, or the error that ended the iteration. An iterator with an error is not Valid().
   virtual Status status() const = 0;

@@ -138,6 +138,10 @@ class LsmTree {
   std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);
   // The same for the files of [first, last] and those that must go with them.
   std::unique_ptr<Task> PickRangeCompaction(FamilyId family, Slice first, Slice last, bool* busy);
+  // The same for level 0, into the level that takes its merges.
+  std::unique_ptr<Task> PickLevel0Compaction(FamilyId family, bool* busy);
+  // The bytes that merging memtables and level 0 into that level reads, about.
+  uint64_t Level0MergeBytes(FamilyId family) const;
   // Runs and installs it. It is no error if the family was dropped meanwhile. `info`, if not null, receives the
   // result, without times.
   // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be picked again: the

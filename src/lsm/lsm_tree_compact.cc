@@ -125,6 +125,21 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickRangeCompaction(FamilyId family, Sli
   });
 }
 
+std::unique_ptr<LsmTree::Task> LsmTree::PickLevel0Compaction(FamilyId family, bool* busy) {
+  *busy = false;
+  return TryPick(family, [busy](const VersionRef& version, const PickContext& context) {
+    *busy = !context.running.empty() && !version->files(0).empty();
+    return tidesdb::PickLevel0Compaction(version, context);
+  });
+}
+
+uint64_t LsmTree::Level0MergeBytes(FamilyId family) const {
+  const uint64_t memory = memtables_->MemoryBytes();
+  const VersionRef version = Family(family);
+  if (version == nullptr) return memory;
+  return memory + version->LevelBytes(0) + version->LevelBytes(ComputeScores(*version).base_level);
+}
+
 Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop,
                               CompactionInfo* info) {
   const Compaction& compaction = task->compaction;

@@ -249,6 +249,7 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   read.lower = options.lower;
   read.upper = options.upper;
   read.fill_cache = options.fill_cache;
+  read.old_max = shared_->options.env->OldSequence(family);
   SequenceNumber sequence = snapshot_.sequence;
   const ReadState& state = options.newest   ? view_.Newest(&sequence)
                            : snapshot_.open ? view_.Current()
@@ -258,8 +259,7 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
   auto base = state.NewIterator(family->id(), read);
   if (!base.ok()) return NewErrorIterator(base.status());
-  const VisibleIter::Own own = {family->id(), &writes_,    &spilled_,
-                                this,         &iterators_, shared_->options.metrics};
+  const VisibleIter::Own own = {family, &writes_, &spilled_, this, &iterators_, shared_};
   return std::make_unique<VisibleIter>(std::move(*base), sequence,
                                        DeadWalk(dead_ranges, ticket, sequence), own, options.lower,
                                        options.upper);

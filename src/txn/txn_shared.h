@@ -50,6 +50,17 @@ struct TxnShared {
 
   void Count(Counter counter, uint64_t n = 1) { options.metrics->Add(counter, n); }
 
+  // A scan has met these runs. The environment hears of every so many, as if all were like those of
+  // the scan that completes them: cheap, and right on average.
+  void CountYoungRuns(const ColumnFamily* family, YoungRuns runs) {
+    constexpr uint64_t kSample = 4096;
+    Count(Counter::kYoungRuns, runs.all);
+    const uint64_t before = young_runs.fetch_add(runs.all, std::memory_order_relaxed);
+    const uint64_t sampled = ((before + runs.all) / kSample - before / kSample) * kSample;
+    if (sampled == 0) return;
+    options.env->YoungRunsRead(family, {sampled, sampled * runs.old / runs.all});
+  }
+
   const TxnManagerOptions options;
   std::atomic<bool> closed = false;  // Relaxed: nothing may run while it is set.
   SpillFiles spill_files;
@@ -69,6 +80,7 @@ struct TxnShared {
   std::atomic<uint64_t> active = 0;
   std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, loads, records and tracked keys.
   std::atomic<uint64_t> memory_told = 0;   // The value last given to the environment.
+  std::atomic<uint64_t> young_runs = 0;
 };
 
 }  // namespace tidesdb

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tidesdb/db.h"
+
 namespace tidesdb {
 namespace {
 
@@ -41,7 +43,7 @@ VisibleIter::VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber 
       upper_(upper),
       base_(std::move(base), Visibility{snapshot, nullptr}, VersionCursor::Tombstones::kSkip,
             own.interrupt, std::move(walk)),
-      own_(own.family, own.writes, own.spilled, own.interrupt) {
+      own_(own.family->id(), own.writes, own.spilled, own.interrupt) {
   base_.SetBounds(lower_, upper_);
   next_in_list_ = own.list->first;
   if (next_in_list_ != nullptr) next_in_list_->prev_in_list_ = this;
@@ -53,6 +55,7 @@ void VisibleIter::SetBounds(Slice lower, Slice upper) {
     return StopDetached();
   status_ = Status::Ok();
   StopWith(Status::Ok());
+  CountYoungRuns();
   lower_copy_.assign(lower);
   upper_copy_.assign(upper);
   lower_ = std::max(lower_max_, Slice(lower_copy_));
@@ -62,7 +65,6 @@ void VisibleIter::SetBounds(Slice lower, Slice upper) {
 }
 
 void VisibleIter::Unlink() {
-  if (detached()) return;
   (prev_in_list_ != nullptr ? prev_in_list_->next_in_list_ : own_source_.list->first) =
       next_in_list_;
   if (next_in_list_ != nullptr) next_in_list_->prev_in_list_ = prev_in_list_;
@@ -73,6 +75,7 @@ void VisibleIters::Detach() {
 }
 
 void VisibleIter::Detach() {
+  CountYoungRuns();
   Unlink();
   own_source_ = {};
   base_.Drop();
@@ -106,7 +109,7 @@ void VisibleIter::StopWith(Status status) {
 void VisibleIter::CountDead() {
   if (base_.dead_steps() == 0) [[likely]]
     return;
-  own_source_.metrics->Add(Counter::kDeadKeysWalked, base_.TakeDeadSteps());
+  own_source_.shared->Count(Counter::kDeadKeysWalked, base_.TakeDeadSteps());
 }
 
 void VisibleIter::Stop() {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "base/metrics.h"
 #include "tidesdb/iterator.h"
 #include "tidesdb/options.h"
+#include "txn/txn_shared.h"
 #include "writes/own_cursor.h"
 #include "writes/version_cursor.h"
 
@@ -31,18 +31,22 @@ class VisibleIter final : public Iterator {
  public:
   // The sources of own writes; all live until the iterator is detached.
   struct Own {
-    FamilyId family = 0;
+    const ColumnFamily* family = nullptr;
     const WriteSet* writes = nullptr;
     const SpillSet* spilled = nullptr;
     const InterruptCheck* interrupt = nullptr;
     VisibleIters* list = nullptr;
-    Metrics* metrics = nullptr;
+    TxnShared* shared = nullptr;
   };
 
   // `base` keeps its own sources and those of `walk` alive. `walk` has the same snapshot.
   VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, DeadWalk walk,
               const Own& own, Slice lower, Slice upper);
-  ~VisibleIter() override { Unlink(); }
+  ~VisibleIter() override {
+    if (detached()) return;
+    CountYoungRuns();
+    Unlink();
+  }
 
   void SetBounds(Slice lower, Slice upper) override;
   bool Valid() const override { return current_ != Current::kNone; }
@@ -82,6 +86,10 @@ class VisibleIter final : public Iterator {
   void PickBackward();
   void SetOwn();
   void CountDead();
+  void CountYoungRuns() {
+    const YoungRuns runs = base_.TakeYoungRuns();
+    if (runs.all > 0) own_source_.shared->CountYoungRuns(own_source_.family, runs);
+  }
   void Stop();  // At the end or at an error.
   void StopWith(Status status);
   void StopDetached();

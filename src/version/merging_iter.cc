@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "base/key_head.h"
@@ -20,10 +21,11 @@ namespace {
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(std::vector<std::unique_ptr<InternalIterator>> sources,
-                  std::shared_ptr<const void> keep_alive)
-      : keep_alive_(std::move(keep_alive)) {
+                  std::shared_ptr<const void> keep_alive, size_t young, SequenceNumber old_max)
+      : keep_alive_(std::move(keep_alive)), old_max_(old_max) {
     sources_.reserve(sources.size());
     for (auto& source : sources) sources_.emplace_back().iter = std::move(source);
+    young_end_ = sources_.data() + young;
     heap_.reserve(sources_.size());
   }
 
@@ -75,7 +77,7 @@ class MergingIterator final : public InternalIterator {
     if (backward_) return false;
     const size_t before = batch->size();
     while (AddTop(limits, batch)) {
-      if (!LeaveInMemory((*batch)[batch->size() - 1].key)) return false;
+      if (!LeaveInMemory((*batch)[batch->size() - 1].key, limits)) return false;
       if (heap_.empty()) return true;
       const Source& top = *Top();
       if (!limits.Allow(top.trailer) || !limits.Allow(top.key)) return true;
@@ -87,6 +89,7 @@ class MergingIterator final : public InternalIterator {
   Trailer trailer() const override { return Top()->trailer; }
   Slice value() const override { return ValueOf(*Top()); }
   bool InUse() const override { return Top()->iter->InUse(); }
+  YoungRuns TakeYoungRuns() override { return std::exchange(young_runs_, {}); }
   Status status() const override { return status_; }
 
  private:
@@ -180,11 +183,13 @@ class MergingIterator final : public InternalIterator {
 
   // Moves to the first entry of a key after `key`. False: it stays, because leaving releases
   // memory.
-  bool LeaveInMemory(Slice key) {
+  bool LeaveInMemory(Slice key, const AheadLimits& limits) {
     const uint64_t head = KeyHead(key);
     while (!heap_.empty() && heap_.front().head == head &&
            CompareBehindHead(Top()->key, key) == 0) {
       Source* const top = Top();
+      // Older versions of many keys may follow here, too.
+      if (top->batch_size == 0 && limits.Allow(top->trailer)) FillBatch(limits, top);
       if (StepInBatch(top)) continue;
       if (!top->iter->StepInMemory()) return false;
       Reload(top);
@@ -293,7 +298,14 @@ class MergingIterator final : public InternalIterator {
     if (!backward_ && (size < 2 || head < heap_[1].head) && (size < 3 || head < heap_[2].head)) {
       return;
     }
+    const Source* const before = Top();
     SiftDown(0);
+    if (Top() != before && Top() < young_end_) CountYoungRun();
+  }
+
+  void CountYoungRun() {
+    ++young_runs_.all;
+    if (TrailerSequence(Top()->trailer) <= old_max_) ++young_runs_.old;
   }
 
   void SiftDown(size_t at) {
@@ -346,8 +358,11 @@ class MergingIterator final : public InternalIterator {
   }
 
   const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
+  const SequenceNumber old_max_;                  // Of young runs.
   std::vector<Source> sources_;                   // Of fixed size: heap_ points into it.
+  const Source* young_end_ = nullptr;             // Behind the last young one.
   std::vector<Place> heap_;
+  YoungRuns young_runs_;
   bool backward_ = false;
   bool has_batches_ = false;  // Perhaps.
   std::string left_key_;      // Scratch.
@@ -376,9 +391,10 @@ class EmptyIterator final : public InternalIterator {
 }  // namespace
 
 std::unique_ptr<InternalIterator> NewMergingIterator(
-    std::vector<std::unique_ptr<InternalIterator>> sources,
-    std::shared_ptr<const void> keep_alive) {
-  return std::make_unique<MergingIterator>(std::move(sources), std::move(keep_alive));
+    std::vector<std::unique_ptr<InternalIterator>> sources, std::shared_ptr<const void> keep_alive,
+    size_t young, SequenceNumber old_max) {
+  return std::make_unique<MergingIterator>(std::move(sources), std::move(keep_alive), young,
+                                           old_max);
 }
 
 std::unique_ptr<InternalIterator> NewEmptyIterator(Status status) {

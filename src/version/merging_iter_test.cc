@@ -14,6 +14,22 @@ std::unique_ptr<InternalIterator> Merge(const std::vector<std::vector<TestEntry>
   return NewMergingIterator(std::move(iters), nullptr);
 }
 
+TEST(MergingIterTest, CountsRunsOfYoungSources) {
+  const auto put = [](const std::string& key, SequenceNumber sequence) {
+    return TestEntry{key, PackTrailer(sequence, ValueType::kPut), "v"};
+  };
+  std::vector<std::unique_ptr<InternalIterator>> iters;
+  iters.push_back(NewVectorIterator({put("b", 9), put("c", 8), put("e", 7)}));
+  iters.push_back(NewVectorIterator({put("g", 6)}));
+  iters.push_back(NewVectorIterator({put("a", 1), put("d", 2), put("f", 3), put("h", 4)}));
+  const auto merge = NewMergingIterator(std::move(iters), nullptr, 1, 8);
+  for (merge->SeekToFirst(); merge->Valid(); merge->Next()) continue;
+  const YoungRuns runs = merge->TakeYoungRuns();
+  EXPECT_EQ(runs.all, 2u);  // [b c] and [e]; g is of another source.
+  EXPECT_EQ(runs.old, 1u);  // [e].
+  EXPECT_EQ(merge->TakeYoungRuns().all, 0u);
+}
+
 // Moves the iterator at random and compares it with a sorted vector after each step.
 class Walk {
  public:

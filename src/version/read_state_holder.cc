@@ -52,6 +52,7 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     const LevelIterOptions level_options = {
         .lower = options.lower, .upper = options.upper, .fill_cache = options.fill_cache};
     std::vector<std::unique_ptr<InternalIterator>> sources;
+    size_t young = 0;
     const auto add_files = [&](std::span<const FileRef> files) {
       const bool wanted = std::any_of(files.begin(), files.end(), [&](const FileRef& file) {
         return FileMeetsRange(*file, options.lower, options.upper);
@@ -69,10 +70,11 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     if (const Version* version = parts_.versions.Find(family); version != nullptr) {
       const FileList& level0 = version->files(0);
       for (size_t i = 0; i < level0.size(); ++i) add_files(std::span(&level0[i], 1));
+      young = sources.size();
       for (int level = 1; level <= version->BottomLevel(); ++level)
         add_files(version->files(level));
     }
-    return NewMergingIterator(std::move(sources), shared_from_this());
+    return NewMergingIterator(std::move(sources), shared_from_this(), young, options.old_max);
   }
 
   DeadRanges* FindDeadRanges(FamilyId family) const override {

@@ -74,6 +74,10 @@ class TxnEnv {
   // Any thread: the memory of all transactions together has changed by about a megabyte.
   virtual void TransactionMemoryMoved() {}
 
+  // Any thread: scans have met these runs. Those of entries up to OldSequence() are old.
+  virtual void YoungRunsRead(const ColumnFamily* /*family*/, YoungRuns /*runs*/) {}
+  virtual SequenceNumber OldSequence(const ColumnFamily* /*family*/) const { return 0; }
+
   // --- For spilling ---
   virtual uint64_t NewFileNumber() = 0;
   // A run, deleted at the end of the transaction.

@@ -86,6 +86,8 @@ class VersionCursor {
   // Keys found dead since TakeDeadSteps, without those jumped over.
   uint64_t dead_steps() const { return dead_steps_; }
   uint64_t TakeDeadSteps() { return std::exchange(dead_steps_, 0); }
+  // As InternalIterator's.
+  YoungRuns TakeYoungRuns() { return base_->TakeYoungRuns(); }
 
  private:
   // The number of entries of one key to step over before a search is used.

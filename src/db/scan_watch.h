@@ -1,0 +1,38 @@
+// Whether merging a family's young sources would pay, judged by what its scans pay without it.
+//
+// A scan that changes to a memtable or a file of level 0 pays for that. A period lasts until this
+// has cost as much as a merge would. If most of it was for entries from before the period, a merge
+// at its start would have saved that, and it will go on: then the merge is due. If not, keys are
+// written again as fast as they are read, and a merge would not last.
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+
+#include "base/mutex.h"
+#include "format/internal_iter.h"
+
+namespace tidesdb {
+
+class ScanWatch {
+ public:
+  // A run costs as much as a compaction of this many bytes.
+  static constexpr uint64_t kBytesARun = 40;
+  // A small merge has costs of its own.
+  static constexpr uint64_t kMergeBytesMin = 32 << 20;
+
+  // Runs of entries up to this sequence are old.
+  SequenceNumber since() const { return since_.load(std::memory_order_relaxed); }
+
+  // Scans have met these runs. `merge_bytes`: what a merge would read. `newest`: the newest
+  // sequence. Returns whether the merge is due; then a new period begins.
+  bool Add(YoungRuns runs, uint64_t merge_bytes, SequenceNumber newest) EXCLUDES(mu_);
+
+ private:
+  std::atomic<SequenceNumber> since_ = 0;  // Relaxed: it publishes nothing.
+  Mutex mu_;
+  YoungRuns runs_ GUARDED_BY(mu_);  // Of this period.
+};
+
+}  // namespace tidesdb
