@@ -31,8 +31,8 @@
   NUMBER(uint64_t, memory_max_bytes, memory_limit, options_.memory_max_bytes, \
          "the memory budget (`tidesdb_max_memory_usage`, or the automatic value)") \
   NUMBER(uint64_t, memory_used_bytes, memory_used, \
-         stats.memtable_bytes + txns.memory_bytes + cache.bytes + tree_->tables().MemoryBytes(), \
-         "used part of the budget: memtables, transactions, cache and open tables") \
+         stats.memtable_bytes + SpareHugePageBytes() + txns.memory_bytes + cache.bytes + tree_->tables().MemoryBytes(), \
+         "used part of the budget: memtables and what is kept for the next, transactions, cache and open tables") \
   NUMBER(uint64_t, memory_pressure, memory_pressure, MemoryPressure(stats.memory_used_bytes, stats.memory_max_bytes), \
          "0: below 70 % of the budget, 1: below 85 %, 2: below 95 %, 3: above") \
   /* --- Table files --- */ \

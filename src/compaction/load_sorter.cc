@@ -67,7 +67,7 @@ Status LoadSorter::Add(Slice key, Slice value) {
   const size_t bytes = key.size() + value.size();
   const uint64_t parts = context_->helpers != nullptr ? 2 : 1;
   const uint64_t memory_max = std::max(options_.memory_bytes / parts, kMemoryBytesMin);
-  std::vector<Entry>* entries = &gathering_->entries;
+  Entries* entries = &gathering_->entries;
   // The list of entries may be about to double.
   const uint64_t more =
       entries->size() < entries->capacity() ? 0 : entries->capacity() * sizeof(Entry);
@@ -156,7 +156,7 @@ Status LoadSorter::Write(TableOutput* output, Slice key, Slice value) const {
 }
 
 Status LoadSorter::WriteMemory(bool look) {
-  std::vector<Entry>& entries = full_->entries;
+  Entries& entries = full_->entries;
   if (entries.empty()) return Status::Ok();
   TIDESDB_FAILPOINT_STATUS("load_before_run");
   if (!std::is_sorted(entries.begin(), entries.end())) std::sort(entries.begin(), entries.end());

@@ -20,6 +20,7 @@
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "compaction/table_output.h"
+#include "io/mapped_memory.h"
 #include "version/level_iter.h"
 #include "version/version.h"
 
@@ -77,9 +78,10 @@ class LoadSorter {
       return second != other.second ? second < other.second : key() < other.key();
     }
   };
+  using Entries = std::vector<Entry, BufferAllocator<Entry>>;
   struct Memory {
     Arena arena;
-    std::vector<Entry> entries;
+    Entries entries;
 
     Memory();
     uint64_t Bytes() const { return arena.MemoryUsage() + entries.capacity() * sizeof(Entry); }

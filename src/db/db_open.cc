@@ -4,6 +4,7 @@
 
 #include "db/db_impl.h"
 #include "io/file_names.h"
+#include "io/huge_pages.h"
 
 namespace tidesdb {
 namespace {
@@ -21,6 +22,8 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
     LogF(logger_.get(), LogLevel::kWarn, "%s", text.c_str());
   }
   errors_ = std::make_unique<ErrorState>(logger_.get());
+  // What a flush frees, the next memtable takes; more would be missing in the cache.
+  KeepSpareHugePages(static_cast<size_t>(options_.memtable_bytes / kHugePageBytes));
   block_cache_ = NewClockCache(plan_.block_cache_bytes, ColumnFamilyOptions().block_bytes);
   scheduler_ = std::make_unique<Scheduler>(env_, options_.instruments);
   readers_ = std::make_unique<HelperThreads>("tdb-read-", kReadHelpers, options_.instruments);

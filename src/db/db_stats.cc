@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "db/db_impl.h"
+#include "io/huge_pages.h"
 
 namespace tidesdb {
 namespace {

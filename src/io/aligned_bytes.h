@@ -2,28 +2,25 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 
-#include "base/check.h"
+#include "io/mapped_memory.h"
 
 namespace tidesdb {
 
 // The largest alignment that any device or file system needs.
 inline constexpr size_t kDirectAlignmentMax = 4096;
+static_assert(kPageBytes % kDirectAlignmentMax == 0);
 
 struct FreeAligned {
-  void operator()(char* bytes) const { std::free(bytes); }
+  size_t bytes = 0;
+  void operator()(char* start) const { FreeBuffer(start, bytes); }
 };
 using AlignedBytes = std::unique_ptr<char[], FreeAligned>;
 
 // At least `bytes` bytes, aligned to kDirectAlignmentMax.
 inline AlignedBytes NewAlignedBytes(size_t bytes) {
-  const size_t rounded = (bytes + kDirectAlignmentMax - 1) / kDirectAlignmentMax;
-  auto* const memory =
-      static_cast<char*>(std::aligned_alloc(kDirectAlignmentMax, rounded * kDirectAlignmentMax));
-  CHECK_MSG(memory != nullptr, "no memory for a buffer of a file");
-  return AlignedBytes(memory);
+  return AlignedBytes(NewBuffer(bytes), FreeAligned{bytes});
 }
 
 }  // namespace tidesdb

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/check.h"
@@ -13,6 +14,7 @@ namespace {
 
 Mutex spare_mu;
 std::vector<char*> spare GUARDED_BY(spare_mu);  // Free blocks of kHugePageBytes.
+size_t spare_max GUARDED_BY(spare_mu) = kSpareHugePagesMax;
 
 char* TakeSpare() {
   MutexLock lock(spare_mu);
@@ -24,7 +26,7 @@ char* TakeSpare() {
 
 bool KeepSpare(char* block) {
   MutexLock lock(spare_mu);
-  if (spare.size() >= kSpareHugePagesMax) return false;
+  if (spare.size() >= spare_max) return false;
   spare.push_back(block);
   return true;
 }
@@ -45,6 +47,19 @@ void Free(char* block, size_t bytes) {
 }  // namespace
 
 ArenaMemory HugePageBlocks() { return {Allocate, Free}; }
+
+void KeepSpareHugePages(size_t count_max) {
+  std::vector<char*> dropped;
+  {
+    MutexLock lock(spare_mu);
+    spare_max = std::min(count_max, kSpareHugePagesMax);
+    while (spare.size() > spare_max) {
+      dropped.push_back(spare.back());
+      spare.pop_back();
+    }
+  }
+  for (char* block : dropped) UnmapMemory(block, kHugePageBytes);
+}
 
 size_t SpareHugePageBytes() {
   MutexLock lock(spare_mu);

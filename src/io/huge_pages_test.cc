@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -41,6 +42,14 @@ TEST(HugePagesTest, SomeFreedBlocksServeTheNextUse) {
   }
   EXPECT_EQ(kept, kSpareHugePagesMax);
   for (char* block : blocks) source.free(block, kHugePageBytes);
+  KeepSpareHugePages(3);
+  EXPECT_EQ(SpareHugePageBytes(), std::min<size_t>(3, kSpareHugePagesMax) * kHugePageBytes);
+  source.free(source.allocate(kHugePageBytes), kHugePageBytes);
+  char* const block = source.allocate(kHugePageBytes);
+  source.free(source.allocate(kHugePageBytes), kHugePageBytes);
+  source.free(block, kHugePageBytes);
+  EXPECT_EQ(SpareHugePageBytes(), std::min<size_t>(3, kSpareHugePagesMax) * kHugePageBytes);
+  KeepSpareHugePages(kSpareHugePagesMax);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 
 #include "base/check.h"
 
@@ -29,6 +30,36 @@ void UnmapMemory(char* start, size_t bytes) {
   // not the memory.
   CHECK(errno == ENOMEM);
   GiveBackPages(start, bytes);
+}
+
+namespace {
+
+// A sanitizer finds errors on the heap only.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kMappedBufferMin = SIZE_MAX;
+#else
+constexpr size_t kMappedBufferMin = 128 << 10;  // As the heap's at first.
+#endif
+
+size_t RoundUpToPages(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+
+}  // namespace
+
+char* NewBuffer(size_t bytes) {
+  char* const start =
+      bytes >= kMappedBufferMin
+          ? MapMemory(RoundUpToPages(bytes))
+          : static_cast<char*>(std::aligned_alloc(kPageBytes, RoundUpToPages(bytes)));
+  CHECK_MSG(start != nullptr, "no memory for a buffer");
+  return start;
+}
+
+void FreeBuffer(char* start, size_t bytes) {
+  if (bytes >= kMappedBufferMin) {
+    UnmapMemory(start, RoundUpToPages(bytes));
+  } else {
+    std::free(start);
+  }
 }
 
 void GiveBackPages(char* start, size_t bytes) { CHECK(madvise(start, bytes, MADV_DONTNEED) == 0); }

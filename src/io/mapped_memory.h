@@ -19,4 +19,25 @@ void UnmapMemory(char* start, size_t bytes);
 // REQUIRES: a part of a result of MapMemory; both multiples of kPageBytes.
 void GiveBackPages(char* start, size_t bytes);
 
+// Memory for a buffer, at a multiple of kPageBytes: mapped if it is large. The heap would map it too,
+// but only until it has freed one of that size. From then on it takes such pieces from its arenas,
+// and keeps as much free memory at the end of each of them, also after their threads have ended.
+// CHECKs that there is memory.
+char* NewBuffer(size_t bytes);
+void FreeBuffer(char* start, size_t bytes);  // The same number.
+
+// For containers of buffers' size.
+template <typename T>
+struct BufferAllocator {
+  using value_type = T;
+
+  BufferAllocator() = default;
+  template <typename Other>
+  BufferAllocator(const BufferAllocator<Other>&) {}
+
+  T* allocate(size_t n) { return reinterpret_cast<T*>(NewBuffer(n * sizeof(T))); }
+  void deallocate(T* start, size_t n) { FreeBuffer(reinterpret_cast<char*>(start), n * sizeof(T)); }
+  bool operator==(const BufferAllocator&) const { return true; }
+};
+
 }  // namespace tidesdb

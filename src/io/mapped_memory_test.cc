@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace tidesdb {
 namespace {
@@ -32,6 +33,18 @@ TEST(MappedMemoryTest, PagesGivenBackAreZeroesAndTheOthersStay) {
     }
   }
   UnmapMemory(memory, 4 * kPageBytes);
+}
+
+TEST(MappedMemoryTest, BuffersOfAnySizeAreAlignedAndWritable) {
+  for (const size_t bytes : {1, 4096, 100'000, 128 << 10, 300'001}) {
+    char* const buffer = NewBuffer(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer) % kPageBytes, 0u);
+    std::memset(buffer, 1, bytes);
+    FreeBuffer(buffer, bytes);
+  }
+  std::vector<int, BufferAllocator<int>> numbers;
+  for (int i = 0; i < 100'000; ++i) numbers.push_back(i);
+  for (int i = 0; i < 100'000; ++i) ASSERT_EQ(numbers[static_cast<size_t>(i)], i);
 }
 
 TEST(MappedMemoryTest, WhatTheSystemHasNotIsNull) {
