@@ -1,4 +1,5 @@
-// Merges that were requested, until a compaction takes them: key ranges, or a family's level 0.
+// Merges that were requested, until a compaction takes them: key ranges, or as much of a family's level 0 as one job
+// takes.
 //
 // Threads: any.
 #pragma once

@@ -187,15 +187,19 @@ TEST_F(RequestCompactionTest, ScansOverChangedKeysHaveThemMerged) {
   EXPECT_EQ(db_->GetCompactions()[0].number, before);
   // The first period does not know what was there before it.
   const uint64_t scans_max = 2 * (ScanWatch::kMergeBytesMin / ScanWatch::kBytesARun / runs + 10);
-  uint64_t scans = 1;
-  for (; scans < scans_max; ++scans) scan();
+  for (uint64_t i = 1; i < scans_max; ++i) scan();
   EXPECT_EQ(EntriesOnceThereAre(kKeys), uint64_t{kKeys});
-  EXPECT_GT(NewestCompactionAfter(before).number, before);
+  const uint64_t first = NewestCompactionAfter(before).number;
+  EXPECT_GT(first, before);
   EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].files, 0u);
   // Nothing is left to merge.
   const uint64_t merged = db_->GetStats().young_runs;
   scan();
   EXPECT_EQ(db_->GetStats().young_runs, merged);
+  // What changes later is merged, too.
+  put(0, 2);
+  for (uint64_t i = 0; i < 2 * scans_max; ++i) scan();
+  EXPECT_GT(NewestCompactionAfter(first).number, first);
 }
 
 TEST_F(RequestCompactionTest, AFamilyThatIsDroppedMeanwhileIsForgotten) {

@@ -97,6 +97,7 @@ std::unique_ptr<LsmTree::Task> DbImpl::PickOf(std::vector<CompactionRequests::Re
     bool busy = false;
     task = one.level0 ? tree_->PickLevel0Compaction(one.family, &busy)
                       : tree_->PickRangeCompaction(one.family, one.first, one.last, &busy);
+    if (one.level0 && task == nullptr && !busy) EndScanMerge(one.family);  // Nothing to do.
     return !busy;
   });
   return task;
@@ -107,6 +108,11 @@ void DbImpl::YoungRunsRead(const ColumnFamily* family, YoungRuns runs) {
   if (!watch.Add(runs, tree_->Level0MergeBytes(family->id()), txns_->VisibleSequence())) return;
   requests_.AddLevel0(family->id());
   scheduler_->WakeCompaction();
+}
+
+void DbImpl::EndScanMerge(FamilyId id) {
+  const FamilyHandle* const family = families_.Find(id);
+  if (family != nullptr) FamilyRegistry::ScansOf(family).EndMerge(txns_->VisibleSequence());
 }
 
 Scheduler::Outcome DbImpl::RunIdleCompaction() {
@@ -134,7 +140,9 @@ Scheduler::Outcome DbImpl::RunPicked(std::unique_ptr<LsmTree::Task> task) {
 Status DbImpl::RunTask(std::unique_ptr<LsmTree::Task> task) {
   CompactionInfo info;
   const uint64_t start_us = env_->clock->NowMicros();
+  const bool for_scans = task->compaction.reason == CompactionReason::kScans;
   Status status = tree_->RunCompaction(std::move(task), &stop_, &info);
+  if (for_scans) EndScanMerge(info.family);
   const uint64_t now_us = env_->clock->NowMicros();
   info.run_us = now_us - start_us;
   if (!status.ok()) info.error = status.ToString();

@@ -212,6 +212,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   std::unique_ptr<LsmTree::Task> PickRequested();
   // Removes from the list what it takes, and what has nothing to merge.
   std::unique_ptr<LsmTree::Task> PickOf(std::vector<CompactionRequests::Request>* requests);
+  // A merge that scans had asked for has ended, or there was nothing to merge.
+  void EndScanMerge(FamilyId id);
   Scheduler::Outcome RunPicked(std::unique_ptr<LsmTree::Task> task);
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();

@@ -3,7 +3,8 @@
 // A scan that changes to a memtable or a file of level 0 pays for that. A period lasts until this
 // has cost as much as a merge would. If most of it was for entries from before the period, a merge
 // at its start would have saved that, and it will go on: then the merge is due. If not, keys are
-// written again as fast as they are read, and a merge would not last.
+// written again as fast as they are read, and a merge would not last. Until a merge that is due has
+// ended, nothing counts.
 //
 // Threads: any.
 #pragma once
@@ -26,13 +27,16 @@ class ScanWatch {
   SequenceNumber since() const { return since_.load(std::memory_order_relaxed); }
 
   // Scans have met these runs. `merge_bytes`: what a merge would read. `newest`: the newest
-  // sequence. Returns whether the merge is due; then a new period begins.
+  // sequence. Returns whether a merge is due; the caller then calls EndMerge once it has ended.
   bool Add(YoungRuns runs, uint64_t merge_bytes, SequenceNumber newest) EXCLUDES(mu_);
+  // A new period begins. Harmless without a merge.
+  void EndMerge(SequenceNumber newest) EXCLUDES(mu_);
 
  private:
   std::atomic<SequenceNumber> since_ = 0;  // Relaxed: it publishes nothing.
   Mutex mu_;
   YoungRuns runs_ GUARDED_BY(mu_);  // Of this period.
+  bool merging_ GUARDED_BY(mu_) = false;
 };
 
 }  // namespace tidesdb

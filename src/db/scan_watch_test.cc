@@ -15,8 +15,14 @@ TEST(ScanWatchTest, MergesOnceOldRunsHaveCostAsMuchAsTheMerge) {
   EXPECT_FALSE(watch.Add({kRuns / 2, kRuns / 2}, 0, 110));
   EXPECT_EQ(watch.since(), 100u);
   EXPECT_TRUE(watch.Add({kRuns / 2 + 1, kRuns / 2 + 1}, 0, 120));
-  EXPECT_EQ(watch.since(), 120u);
-  EXPECT_FALSE(watch.Add({kRuns / 2, kRuns / 2}, 0, 130));
+  // Nothing counts until the merge has ended.
+  EXPECT_FALSE(watch.Add({9 * kRuns, 9 * kRuns}, 0, 130));
+  watch.EndMerge(140);
+  EXPECT_EQ(watch.since(), 140u);
+  EXPECT_FALSE(watch.Add({kRuns / 2, kRuns / 2}, 0, 150));
+  watch.EndMerge(160);  // There is none: the period goes on.
+  EXPECT_EQ(watch.since(), 140u);
+  EXPECT_TRUE(watch.Add({kRuns, kRuns}, 0, 170));
 }
 
 TEST(ScanWatchTest, DoesNotMergeWhatIsWrittenAgainMeanwhile) {

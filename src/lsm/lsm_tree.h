@@ -138,7 +138,7 @@ class LsmTree {
   std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);
   // The same for the files of [first, last] and those that must go with them.
   std::unique_ptr<Task> PickRangeCompaction(FamilyId family, Slice first, Slice last, bool* busy);
-  // The same for level 0, into the level that takes its merges.
+  // The same for level 0, or for as much of it as one job takes, into the level that takes its merges.
   std::unique_ptr<Task> PickLevel0Compaction(FamilyId family, bool* busy);
   // The bytes that merging memtables and level 0 into that level reads, about.
   uint64_t Level0MergeBytes(FamilyId family) const;

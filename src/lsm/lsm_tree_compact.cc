@@ -128,8 +128,9 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickRangeCompaction(FamilyId family, Sli
 std::unique_ptr<LsmTree::Task> LsmTree::PickLevel0Compaction(FamilyId family, bool* busy) {
   *busy = false;
   return TryPick(family, [busy](const VersionRef& version, const PickContext& context) {
-    *busy = !context.running.empty() && !version->files(0).empty();
-    return tidesdb::PickLevel0Compaction(version, context);
+    auto picked = tidesdb::PickLevel0Compaction(version, context);
+    *busy = !picked && !context.running.empty() && !version->files(0).empty();
+    return picked;
   });
 }
 

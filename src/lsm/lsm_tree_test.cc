@@ -496,6 +496,29 @@ TEST_F(LsmTreeTest, AFullCompactionIsBusyAlsoWhenTheJobInItsWayEndsAtOnce) {
 
 #endif  // TIDESDB_HOOKS
 
+TEST_F(LsmTreeTest, ALevel0PickThatSucceedsIsNotBusy) {
+  Put(1, "old");
+  h_.snapshots.insert(h_.last());
+  for (uint64_t i = 0; i < 20; ++i) Put(i, "new");
+  Flush();
+  bool busy = false;
+  CHECK_OK(h_.tree->RunCompaction(h_.tree->PickFullCompaction(t_, &busy), nullptr));
+  h_.snapshots.clear();
+  EXPECT_EQ(h_.tree->PickLevel0Compaction(t_, &busy), nullptr);
+  EXPECT_FALSE(busy);                                                     // It is empty.
+  auto other = h_.tree->PickRangeCompaction(t_, Key(0), Key(30), &busy);  // Without level 0.
+  ASSERT_NE(other, nullptr);
+  for (uint64_t i = 1000; i < 1020; ++i) Put(i, "far away");
+  Flush();
+  auto task = h_.tree->PickLevel0Compaction(t_, &busy);
+  ASSERT_NE(task, nullptr);
+  EXPECT_FALSE(busy);
+  EXPECT_EQ(h_.tree->PickLevel0Compaction(t_, &busy), nullptr);
+  EXPECT_TRUE(busy);
+  CHECK_OK(h_.tree->RunCompaction(std::move(task), nullptr));
+  CHECK_OK(h_.tree->RunCompaction(std::move(other), nullptr));
+}
+
 TEST_F(LsmTreeTest, AManifestIsRewrittenWhenItHasGrown) {
   const uint64_t first = h_.tree->versions().manifest_number();
   for (int i = 0; i < 300; ++i) {

@@ -32,19 +32,19 @@ class BlockCache {
 
   virtual ~BlockCache() = default;
 
-  // Null if absent.
-  virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
+  // Null if absent. A place is a number of the caller's for one block of the file.
+  virtual Handle* Lookup(uint64_t file_number, uint64_t place) = 0;
 
   // As Lookup, for copies of files, which should not keep the block in the cache. *in_use: it was
   // used since its insertion, or since the cache last considered its eviction.
-  virtual Handle* Peek(uint64_t file_number, uint64_t offset, bool* in_use) = 0;
+  virtual Handle* Peek(uint64_t file_number, uint64_t place, bool* in_use) = 0;
 
   // Memory for a block that will be inserted.
   virtual BlockBytes NewBlock(size_t bytes) = 0;
 
   // Takes the block over and returns it pinned. If no room can be made, the entry stands alone and
   // goes with its last pin. If another thread inserted the same block first, returns that one.
-  virtual Handle* Insert(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
+  virtual Handle* Insert(uint64_t file_number, uint64_t place, BlockBytes bytes, size_t size,
                          CachePriority priority) = 0;
 
   virtual Slice Bytes(Handle* handle) const = 0;

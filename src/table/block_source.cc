@@ -44,9 +44,11 @@ char* ThreadBytes(size_t n) {
   return bytes.get();
 }
 
-// A damaged index could lead to a block of another kind: that one is another key of the cache.
+// A damaged index could lead to a block of another kind: whatever the offset, that one is another key
+// of the cache.
 uint64_t PlaceInCache(BlockKind kind, uint64_t offset) {
-  return uint64_t{static_cast<uint8_t>(kind)} << 56 | offset;
+  static_assert(static_cast<uint8_t>(BlockKind::kProperties) < 8);
+  return offset << 3 | static_cast<uint8_t>(kind);
 }
 
 constinit thread_local uint64_t thread_blocks_read = 0;

@@ -49,7 +49,7 @@ constexpr size_t ChargeOf(size_t room) { return room + kSlotsPerBlock * sizeof(S
 size_t ChargeOf(const Slot& slot) { return ChargeOf(RoomOf(slot.bytes, slot.size)); }
 
 uint64_t HashOf(uint64_t file_number, uint64_t offset) {
-  // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low
+  // Two rounds of multiply and fold: places differ in their middle bits, file numbers in their low
   // bits.
   uint64_t h = (file_number * 0x9e3779b97f4a7c15) ^ offset;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93;

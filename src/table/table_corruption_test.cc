@@ -273,6 +273,24 @@ TEST(TableCorruptionTest2, ABlockOfAnotherKindIsRefusedFromTheCacheToo) {
   }
 }
 
+TEST(TableCorruptionTest2, ADamagedOffsetFindsNoBlockOfAnotherKind) {
+  Random random(TestSeed(15));
+  const auto bytes = WriteTable(SmallOptions(Compression::kNone), SmallEntries(&random));
+  auto cache = NewClockCache(1 << 20, 512);
+  const BlockSource source(std::make_unique<StringRandomAccessFile>(bytes), "test.tdb", 5,
+                           cache.get());
+  for (const PlacedBlock& block : ListBlocks(*bytes)) {
+    if (block.kind != BlockKind::kFilter) continue;
+    BlockRef ref;
+    CHECK_OK(source.Fetch(block.handle, BlockKind::kFilter, true, nullptr, &ref));
+    for (int bit = 50; bit < 64; ++bit) {
+      BlockHandle damaged = block.handle;
+      damaged.offset ^= uint64_t{1} << bit;
+      EXPECT_FALSE(source.Fetch(damaged, BlockKind::kData, true, nullptr, &ref).ok());
+    }
+  }
+}
+
 TEST(TableCorruptionTest2, RandomBytesAreNoTable) {
   Random random(TestSeed(16));
   for (int i = 0; i < 3000; ++i) {

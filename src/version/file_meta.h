@@ -55,6 +55,7 @@ class FileMeta {
   // The same reader once it stays open as long as this object; null: it may be closed. Release and
   // acquire: a thread that sees it sees the opened table.
   mutable std::atomic<TableReader*> lasting_reader_ = nullptr;
+  mutable uint32_t finds_ = 0;  // Since it was opened. Under slot_busy_.
   mutable std::atomic<bool> recently_used_ = false;
   mutable std::atomic<TableCache*> cache_ =
       nullptr;  // The first one that opened it; never changes then.

@@ -188,8 +188,10 @@ class MergingIterator final : public InternalIterator {
     while (!heap_.empty() && heap_.front().head == head &&
            CompareBehindHead(Top()->key, key) == 0) {
       Source* const top = Top();
-      // Older versions of many keys may follow here, too.
-      if (top->batch_size == 0 && limits.Allow(top->trailer)) FillBatch(limits, top);
+      // Older versions of many keys may follow here. The last source has just been read in a run.
+      if (top->batch_size == 0 && heap_.size() > 1 && limits.Allow(top->trailer)) {
+        FillBatch(limits, top);
+      }
       if (StepInBatch(top)) continue;
       if (!top->iter->StepInMemory()) return false;
       Reload(top);

@@ -209,6 +209,57 @@ TEST(MergingIter, ReadsAheadThroughAllSources) {
   EXPECT_FALSE(merged->Valid());
 }
 
+// Counts the entries that are read ahead for a merge.
+class CountingIterator final : public InternalIterator {
+ public:
+  CountingIterator(std::vector<TestEntry> entries, size_t* counted)
+      : base_(NewVectorIterator(std::move(entries))), counted_(counted) {}
+  bool Valid() const override { return base_->Valid(); }
+  void SeekToFirst() override { base_->SeekToFirst(); }
+  void SeekToLast() override { base_->SeekToLast(); }
+  void Seek(Slice key, Trailer trailer) override { base_->Seek(key, trailer); }
+  void SeekForPrev(Slice key, Trailer trailer) override { base_->SeekForPrev(key, trailer); }
+  void Next() override { base_->Next(); }
+  void Prev() override { base_->Prev(); }
+  bool StepInMemory() override { return base_->StepInMemory(); }
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    return base_->ReadAhead(limits, batch);
+  }
+  void ReadVersionsAhead(const AheadLimits& limits, VersionBatch* batch) override {
+    base_->ReadVersionsAhead(limits, batch);
+    *counted_ += batch->size();
+  }
+  Slice user_key() const override { return base_->user_key(); }
+  Trailer trailer() const override { return base_->trailer(); }
+  Slice value() const override { return base_->value(); }
+  Status status() const override { return base_->status(); }
+
+ private:
+  const std::unique_ptr<InternalIterator> base_;
+  size_t* const counted_;
+};
+
+TEST(MergingIter, ASingleSourceIsReadAheadOnce) {
+  std::vector<TestEntry> entries;
+  for (int i = 0; i < 100; ++i) {
+    entries.push_back({"k" + std::to_string(100 + i), ParseVersion("P5"), "v"});
+  }
+  size_t counted = 0;
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.push_back(std::make_unique<CountingIterator>(std::move(entries), &counted));
+  const auto merged = NewMergingIterator(std::move(sources), nullptr);
+  size_t rows = 0;
+  EntryBatch batch;
+  for (merged->SeekToFirst(); merged->Valid();) {
+    batch.Reset(16);
+    bool left = merged->ReadAhead({kSequenceMax, Slice()}, &batch);
+    rows += batch.size();
+    while (!left) left = merged->NextKeyOrVersion();
+  }
+  EXPECT_EQ(rows, 100u);
+  EXPECT_EQ(counted, 0u);
+}
+
 TEST(MergingIter, AnErrorOfASourceEndsTheIteration) {
   const std::vector<TestEntry> good = {
       {"a", ParseVersion("P1"), ""}, {"c", ParseVersion("P2"), ""}, {"e", ParseVersion("P3"), ""}};

@@ -27,7 +27,7 @@ struct ReadOptions {
   Slice lower;  // As in ScanOptions: files outside of [lower, upper) need not be opened.
   Slice upper;
   bool fill_cache = true;
-  SequenceNumber old_max = 0;  // For YoungRuns.
+  SequenceNumber old_max = 0;  // For YoungRuns, as long as the iterator lives.
 };
 
 class ReadState {

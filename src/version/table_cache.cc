@@ -5,6 +5,8 @@
 namespace tidesdb {
 namespace {
 
+constexpr uint32_t kFindsOfLasting = 1000;
+
 // Spins while another thread copies a pointer. No operation that can wait is done under it.
 class SlotLock {
  public:
@@ -54,6 +56,8 @@ Result<TableRef> TableCache::Find(const FileMeta& file) {
   if (TableReader* lasting = file.lasting_reader_.load(std::memory_order_acquire)) {
     return TableRef(TableRef(), lasting);  // Owns nothing: no reference count is touched.
   }
+  TableRef reader;
+  bool often = false;
   {
     SlotLock slot(&file.slot_busy_);
     if (file.reader_ != nullptr) {
@@ -61,10 +65,13 @@ Result<TableRef> TableCache::Find(const FileMeta& file) {
       if (!file.recently_used_.load(std::memory_order_relaxed)) {
         file.recently_used_.store(true, std::memory_order_relaxed);
       }
-      return file.reader_;
+      reader = file.reader_;
+      often = ++file.finds_ % kFindsOfLasting == 0;
     }
   }
-  return OpenAndKeep(file);
+  if (reader == nullptr) return OpenAndKeep(file);
+  if (often) LetLast(file);
+  return reader;
 }
 
 Result<TableRef> TableCache::FindUncached(const FileMeta& file) {
@@ -88,17 +95,27 @@ Result<TableRef> TableCache::OpenAndKeep(const FileMeta& file) {
   }
   MakeRoom(&closed);
   const uint64_t memory_bytes = reader->MemoryBytes();
-  const bool lasting = lasting_.size() < open_files_max_ / 2;
-  OpenList& list = lasting ? lasting_ : open_;
-  list.push_back({&file, memory_bytes, lasting});
-  places_[&file] = std::prev(list.end());
+  open_.push_back({&file, memory_bytes, false});
+  places_[&file] = std::prev(open_.end());
   memory_bytes_ += memory_bytes;
   file.cache_.store(this, std::memory_order_release);
   SlotLock slot(&file.slot_busy_);
   file.reader_ = reader;
+  file.finds_ = 0;
   file.recently_used_.store(true, std::memory_order_relaxed);
-  if (lasting) file.lasting_reader_.store(reader.get(), std::memory_order_release);
   return reader;
+}
+
+void TableCache::LetLast(const FileMeta& file) {
+  MutexLock lock(mutex_);
+  const auto place = places_.find(&file);
+  // It may have been closed meanwhile, or another thread was first.
+  if (place == places_.end() || place->second->lasting) return;
+  if (lasting_.size() >= open_files_max_ / 2) return;
+  lasting_.splice(lasting_.end(), open_, place->second);
+  place->second->lasting = true;
+  SlotLock slot(&file.slot_busy_);
+  file.lasting_reader_.store(file.reader_.get(), std::memory_order_release);
 }
 
 void TableCache::MakeRoom(std::vector<TableRef>* closed) {

@@ -1,5 +1,5 @@
-// Opens table files at first use and keeps the recently used ones open, up to a number of files. The
-// first half of them stay open as long as their FileMeta.
+// Opens table files at first use and keeps the recently used ones open, up to a number of files. Up to
+// half of that number, those that are used often stay open as long as their FileMeta.
 //
 // Threads: any number at once. Finding one of the lasting files is a load; finding another open file
 //   spins for a pointer copy, without lock or allocation.
@@ -65,6 +65,8 @@ class TableCache {
 
   Result<TableRef> OpenReader(const FileMeta& file, bool bypass_page_cache);
   Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
+  // The file is used often.
+  void LetLast(const FileMeta& file) EXCLUDES(mutex_);
   // Removes files that were not used lately until there is room; their readers go to `closed`.
   void MakeRoom(std::vector<TableRef>* closed) REQUIRES(mutex_);
 

@@ -69,27 +69,40 @@ TEST_F(TableCacheTest, AReaderOutlivesItsPlaceInTheCache) {
   if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
 }
 
-TEST_F(TableCacheTest, TheFirstOnesLast) {
+TEST_F(TableCacheTest, FilesThatAreUsedOftenLast) {
   FileList files;
   for (uint64_t number = 1; number <= 5; ++number) files.push_back(Make(number));
-  for (int i = 0; i < 3; ++i) {
-    for (const FileRef& file : files) CHECK_OK(cache_->Find(*file).status());
-  }
+  const auto use_often = [&](const FileRef& file) {
+    for (int i = 0; i < 2000; ++i) CHECK_OK(cache_->Find(*file).status());
+    return cache_->Find(*file)->use_count() == 0;  // Threads share no count.
+  };
+  EXPECT_TRUE(use_often(files[0]));
+  EXPECT_FALSE(use_often(files[1]));  // There is place for one.
+  for (const FileRef& file : files) CHECK_OK(cache_->Find(*file).status());
   const uint64_t reads = Opens();
-  for (int i = 0; i < 3; ++i) {
-    const auto lasting = cache_->Find(*files[0]);
-    ASSERT_TRUE(lasting.status().ok());
-    EXPECT_EQ(lasting->use_count(), 0);  // Threads share no count.
-    CHECK_OK(cache_->Find(*files[1 + i]).status());
-  }
-  EXPECT_GT(Opens(), reads);  // Of the others.
+  CHECK_OK(cache_->Find(*files[0]).status());
+  EXPECT_EQ(Opens(), reads);
+  CHECK_OK(cache_->Find(*files[1]).status());
+  EXPECT_GT(Opens(), reads);
   EXPECT_EQ(cache_->OpenFiles(), 3u);
-  // Its place goes to another one once it is gone.
   files[0] = nullptr;
   EXPECT_EQ(cache_->OpenFiles(), 2u);
-  files[0] = Make(6);
-  CHECK_OK(cache_->Find(*files[0]).status());
-  EXPECT_EQ((*cache_->Find(*files[0])).use_count(), 0);
+  EXPECT_TRUE(use_often(files[1]));
+}
+
+TEST_F(TableCacheTest, FilesThatAreUsedOnceMakeRoom) {
+  TableCache cache(&fs_, "/db", block_cache_.get(), 12);
+  FileList files;
+  for (uint64_t number = 1; number <= 20; ++number) files.push_back(Make(number));
+  for (const FileRef& file : files) CHECK_OK(cache.Find(*file).status());
+  const auto use_last = [&] {
+    for (size_t i = 10; i < 20; ++i) CHECK_OK(cache.Find(*files[i]).status());
+  };
+  use_last();
+  const uint64_t reads = Opens();
+  for (int i = 0; i < 5; ++i) use_last();
+  EXPECT_EQ(Opens(), reads);
+  files.clear();
 }
 
 TEST_F(TableCacheTest, UncachedReadersAreNotKept) {
