@@ -33,7 +33,7 @@ struct BufferAllocator {
 
   BufferAllocator() = default;
   template <typename Other>
-  BufferAllocator(const BufferAllocator<Other>&) {}
+  explicit BufferAllocator(const BufferAllocator<Other>&) {}
 
   T* allocate(size_t n) { return reinterpret_cast<T*>(NewBuffer(n * sizeof(T))); }
   void deallocate(T* start, size_t n) { FreeBuffer(reinterpret_cast<char*>(start), n * sizeof(T)); }
