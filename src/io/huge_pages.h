@@ -10,7 +10,7 @@ namespace tidesdb {
 
 constexpr size_t kHugePageBytes = 2 << 20;
 
-// Freed blocks of kHugePageBytes are kept for the next use, up to this many in the process or as
+// Freed blocks of kHugePageBytes are kept for the next use, up to this many in the process or fewer, as
 // KeepSpareHugePages says: the first touch of a new one takes 0.4 ms, and several if a virtual machine
 // must ask its host for it. A sanitizer needs freed memory to be gone.
 #if defined(__SANITIZE_ADDRESS__)

@@ -252,13 +252,19 @@ INSTANTIATE_TEST_SUITE_P(All, TableCorruptionTest,
                          testing::Values(Compression::kNone, Compression::kSnappy,
                                          Compression::kLz4, Compression::kZstd));
 
-TEST(TableCorruptionTest2, ABlockOfAnotherKindIsRefusedFromTheCacheToo) {
+// Calls look(source, block) for each block of a table that is read through a cache.
+template <typename LookFn>
+void ForEachCachedBlock(LookFn look) {
   Random random(TestSeed(15));
   const auto bytes = WriteTable(SmallOptions(Compression::kNone), SmallEntries(&random));
   auto cache = NewClockCache(1 << 20, 512);
   const BlockSource source(std::make_unique<StringRandomAccessFile>(bytes), "test.tdb", 5,
                            cache.get());
-  for (const PlacedBlock& block : ListBlocks(*bytes)) {
+  for (const PlacedBlock& block : ListBlocks(*bytes)) look(source, block);
+}
+
+TEST(TableCorruptionTest2, ABlockOfAnotherKindIsRefusedFromTheCacheToo) {
+  ForEachCachedBlock([](const BlockSource& source, const PlacedBlock& block) {
     for (const bool cached : {false, true}) {
       for (const BlockKind kind :
            {BlockKind::kData, BlockKind::kIndex, BlockKind::kFilter, BlockKind::kTopIndex}) {
@@ -270,17 +276,12 @@ TEST(TableCorruptionTest2, ABlockOfAnotherKindIsRefusedFromTheCacheToo) {
         }
       }
     }
-  }
+  });
 }
 
 TEST(TableCorruptionTest2, ADamagedOffsetFindsNoBlockOfAnotherKind) {
-  Random random(TestSeed(15));
-  const auto bytes = WriteTable(SmallOptions(Compression::kNone), SmallEntries(&random));
-  auto cache = NewClockCache(1 << 20, 512);
-  const BlockSource source(std::make_unique<StringRandomAccessFile>(bytes), "test.tdb", 5,
-                           cache.get());
-  for (const PlacedBlock& block : ListBlocks(*bytes)) {
-    if (block.kind != BlockKind::kFilter) continue;
+  ForEachCachedBlock([](const BlockSource& source, const PlacedBlock& block) {
+    if (block.kind != BlockKind::kFilter) return;
     BlockRef ref;
     CHECK_OK(source.Fetch(block.handle, BlockKind::kFilter, true, nullptr, &ref));
     for (int bit = 50; bit < 64; ++bit) {
@@ -288,7 +289,7 @@ TEST(TableCorruptionTest2, ADamagedOffsetFindsNoBlockOfAnotherKind) {
       damaged.offset ^= uint64_t{1} << bit;
       EXPECT_FALSE(source.Fetch(damaged, BlockKind::kData, true, nullptr, &ref).ok());
     }
-  }
+  });
 }
 
 TEST(TableCorruptionTest2, RandomBytesAreNoTable) {
