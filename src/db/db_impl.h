@@ -110,6 +110,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
     return read_state_number_.load(std::memory_order_acquire);
   }
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
+  bool GroupRotates(uint64_t bytes) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
   Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) override;
   uint64_t HoldWal() override;

@@ -37,6 +37,11 @@ void DbImpl::LendMemory() {
   block_cache_->SetCapacity(plan_.CacheBytes(others));
 }
 
+bool DbImpl::GroupRotates(uint64_t bytes) const {
+  const MemTable* active = tree_->active();
+  return !active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes;
+}
+
 Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) {
   TIDESDB_TRY(errors_->CheckWritable());
   const WritePressure pressure = Pressure();
@@ -49,8 +54,7 @@ Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) 
     const ToldWait told(options_.instruments, WatchedWait::kStall);
     env_->clock->SleepMicros(delay_us);
   }
-  const MemTable* active = tree_->active();
-  const bool full = !active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes;
+  const bool full = GroupRotates(bytes);
   if (full) TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
   // Also if the group before this one stopped waiting.
   if (full || pressure.memtable_bytes > plan_.memtables_max_bytes) TIDESDB_TRY(WaitForMemory());

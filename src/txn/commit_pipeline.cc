@@ -51,6 +51,8 @@ Status CommitPipeline::Await(CommitRequest* request) {
       if (--inserts_running_ == 0) inserts_done_.NotifyOne();
     } else if (request->state_ == State::kQueued && !leading_) {
       Lead(request);
+    } else if (request->state_ == State::kUnsynced && !syncing_) {
+      LeadSync(request);
     } else if (spins_left > 0) {
       mu_.Unlock();
       while (spins_left-- > 0 && !MayGoOn(*request)) SpinPause();
@@ -65,12 +67,9 @@ Status CommitPipeline::Await(CommitRequest* request) {
 
 Status CommitPipeline::AwaitVisible(SequenceNumber sequence) {
   MutexLock lock(mu_);
-  ++awaiting_visible_;
   while (visible_->load(std::memory_order_relaxed) < sequence && sync_failure_.ok()) {
-    const ToldWait told(instruments_, WatchedWait::kCommit);
-    group_done_.Wait(mu_);
+    AwaitSync(nullptr);
   }
-  --awaiting_visible_;
   const bool visible = visible_->load(std::memory_order_acquire) >= sequence;
   return visible ? Status::Ok() : OutcomeUnknown(sync_failure_);
 }
@@ -82,6 +81,7 @@ bool CommitPipeline::MayGoOn(const CommitRequest& request) const {
     case CommitRequest::State::kInGroup:
       return false;
     case CommitRequest::State::kMayInsert:
+    case CommitRequest::State::kUnsynced:
     case CommitRequest::State::kDone:
       return true;
   }
@@ -98,21 +98,88 @@ Status CommitPipeline::RunBetweenGroups(const std::function<Status(SequenceNumbe
 void CommitPipeline::Lead(CommitRequest* own) {
   leading_ = true;
   Gather();
+  Status status = sync_failure_;
+  if (status.ok() && AnyUnsynced() && WantsNoneUnsynced()) status = Drain(own);
   mu_.Unlock();
-  const Status status = RunGroup(own);
+  uint64_t published = 0;
+  if (status.ok()) status = RunGroup(own, &published);
   std::vector<CondVar*> to_wake;  // Empty for a commit that meets no other.
   mu_.Lock();
-  Finish(group_, status, own, &to_wake);
+  if (published > 0 && (sync_late_ || AnyUnsynced())) {
+    for (CommitRequest* member : group_) member->state_ = CommitRequest::State::kUnsynced;
+    unsynced_.insert(unsynced_.end(), group_.begin(), group_.end());
+    unsynced_last_ = last_sequence_;
+    // This thread may not come back to sync them: its own request may be refused.
+    const bool leads_on = own->state_ == CommitRequest::State::kUnsynced;
+    CondVar* const next = syncing_ || leads_on ? nullptr : NextLeader(unsynced_);
+    if (next != nullptr) to_wake.push_back(next);
+  } else {
+    // Release: a reader of this sequence finds the inserts of all its versions.
+    if (published > 0) visible_->store(last_sequence_, std::memory_order_release);
+    Finish(group_, status, own, &to_wake);
+    if (awaiting_sync_ > 0) to_wake.push_back(&synced_);
+  }
   Finish(refused_, refusal_, own, &to_wake);
-  if (awaiting_visible_ > 0) to_wake.push_back(&group_done_);
   group_.clear();
   refused_.clear();
   leading_ = false;
-  CondVar* const next = NextLeader();
-  if (next == nullptr && to_wake.empty()) return;
+  Wake(NextLeader(queue_), to_wake);
+}
+
+void CommitPipeline::LeadSync(const CommitRequest* own) {
+  syncing_ = true;
+  syncing_group_.swap(unsynced_);
+  const SequenceNumber last = unsynced_last_;
+  Status status = sync_failure_;
   mu_.Unlock();
-  if (next != nullptr) next->NotifyAll();
-  for (CondVar* wait : to_wake) wait->NotifyAll();
+  if (status.ok()) {
+    TIDESDB_FAILPOINT("commit_before_sync");
+    status = env_->SyncWal();
+  }
+  if (status.ok()) TIDESDB_FAILPOINT("commit_before_publish");
+  std::vector<CondVar*> to_wake;
+  mu_.Lock();
+  if (status.ok()) {
+    visible_->store(last, std::memory_order_release);
+  } else {
+    if (sync_failure_.ok()) sync_failure_ = status;
+    sync_failure_.IgnoreError();  // It may stay unread.
+    status = OutcomeUnknown(status);
+  }
+  Finish(syncing_group_, status, own, &to_wake);
+  syncing_group_.clear();
+  syncing_ = false;
+  if (awaiting_sync_ > 0) to_wake.push_back(&synced_);
+  Wake(NextLeader(unsynced_), to_wake);
+}
+
+void CommitPipeline::AwaitSync(const CommitRequest* own) {
+  if (!syncing_ && !unsynced_.empty()) return LeadSync(own);
+  const ToldWait told(instruments_, WatchedWait::kCommit);
+  ++awaiting_sync_;
+  synced_.Wait(mu_);
+  --awaiting_sync_;
+}
+
+// If their sync failed, nothing after them may run, so nothing of them may be in a memtable that is flushed.
+bool CommitPipeline::WantsNoneUnsynced() {
+  if (group_.front()->Alone()) return true;
+  mu_.Unlock();
+  const bool rotates = env_->GroupRotates(group_bytes_);
+  mu_.Lock();
+  return rotates;
+}
+
+Status CommitPipeline::Drain(const CommitRequest* own) {
+  while (AnyUnsynced() && sync_failure_.ok()) AwaitSync(own);
+  return sync_failure_;
+}
+
+void CommitPipeline::Wake(CondVar* leader, const std::vector<CondVar*>& others) {
+  if (leader == nullptr && others.empty()) return;
+  mu_.Unlock();
+  if (leader != nullptr) leader->NotifyAll();
+  for (CondVar* wait : others) wait->NotifyAll();
   mu_.Lock();
 }
 
@@ -139,9 +206,8 @@ void CommitPipeline::Gather() {
   }
 }
 
-Status CommitPipeline::RunGroup(const CommitRequest* own) {
+Status CommitPipeline::RunGroup(const CommitRequest* own, uint64_t* published) {
   sync_late_ = false;
-  if (!sync_failure_.ok()) return sync_failure_;
   CommitRequest* const first = group_.front();
   // Not last_sequence_: a sequence whose record was refused is in no log, so no file may claim it.
   if (first->work_ != nullptr) return (*first->work_)(visible_->load(std::memory_order_relaxed));
@@ -150,10 +216,10 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
   if (Status status = LogGroup(); !status.ok()) return OutcomeUnknown(status);
   TIDESDB_FAILPOINT("commit_logged");
   for (CommitRequest* member : group_) member->Logged(env_);
-  const auto published = static_cast<uint64_t>(
+  const auto commits = static_cast<uint64_t>(
       std::count_if(group_.begin(), group_.end(),
                     [](const CommitRequest* member) { return member->publishes(); }));
-  if (published == 0) return Status::Ok();
+  if (commits == 0) return Status::Ok();
   if (group_.front()->Alone()) {
     Status status = group_.front()->Publish(env_, group_.front()->sequence_);
     if (!status.ok()) return OutcomeUnknown(status);
@@ -161,12 +227,16 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
     Insert(own);
   }
   newest_->store(last_sequence_, std::memory_order_release);
-  if (sync_late_) TIDESDB_TRY(SyncGroup());
-  TIDESDB_FAILPOINT("commit_before_publish");
-  // Release: a reader of this sequence finds the inserts of all its versions.
-  visible_->store(last_sequence_, std::memory_order_release);
-  commits_.fetch_add(published, std::memory_order_relaxed);
+  if (sync_late_) {
+    for (CommitRequest* member : group_) {
+      if (member->publishes() && member->wants_sync()) member->GiveLocksBack();
+    }
+  } else {
+    TIDESDB_FAILPOINT("commit_before_publish");
+  }
+  commits_.fetch_add(commits, std::memory_order_relaxed);
   groups_.fetch_add(1, std::memory_order_relaxed);
+  *published = commits;
   return Status::Ok();
 }
 
@@ -210,19 +280,6 @@ Status CommitPipeline::LogGroup() {
   return env_->AppendToWal(records_, outcomes, sync ? now_or_late : LogSync::kNone);
 }
 
-Status CommitPipeline::SyncGroup() {
-  for (CommitRequest* member : group_) {
-    if (member->publishes() && member->wants_sync()) member->GiveLocksBack();
-  }
-  TIDESDB_FAILPOINT("commit_before_sync");
-  Status status = env_->SyncWal();
-  if (status.ok()) return status;
-  MutexLock lock(mu_);
-  sync_failure_ = status;
-  sync_failure_.IgnoreError();  // It may stay unread.
-  return OutcomeUnknown(status);
-}
-
 void CommitPipeline::Insert(const CommitRequest* own) {
   if (group_.size() > 1 && group_bytes_ >= kParallelInsertBytes) {
     InsertInParallel(own, env_->ActiveMemTable());
@@ -255,8 +312,9 @@ void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtab
   while (inserts_running_ > 0) inserts_done_.Wait(mu_);
 }
 
-CondVar* CommitPipeline::NextLeader() {
-  for (CommitRequest* request : queue_) {
+template <typename Requests>
+CondVar* CommitPipeline::NextLeader(const Requests& requests) {
+  for (const CommitRequest* request : requests) {
     if (request->awaited_) return request->changed_;
   }
   return nullptr;

@@ -2,22 +2,26 @@
 //
 // One of the waiting threads leads. It takes requests from the front of the queue, lets the environment make room,
 // assigns sequences and logs the group with one write. The group is inserted into the memtable, by its own threads
-// if it is large. Then the leader stores the group's last sequence as visible. So commit order, WAL order and
-// visibility order are the same.
+// if it is large, and its last sequence is stored as the newest. Without a sync it then becomes visible. So commit
+// order, WAL order and visibility order are the same.
 //
 // Enqueue and Await are separate so that a server can fix the order in one step and wait in another.
 //
-// A synced group lets others continue early: it is inserted, stored as the newest, and its locks are released
-// before it is synced, stored as visible and answered. A reader of the newest state under a lock waits for that
-// sync before its own commit is answered (AwaitVisible). Plain reads do not see the group yet.
+// A group to be synced releases its locks and joins the unsynced groups. One thread at a time syncs all of these,
+// stores the last sequence as visible, and answers them. Meanwhile the next groups are logged and inserted. A reader
+// of the newest state under a lock waits for the sync before its own commit is answered (AwaitVisible). Plain reads
+// do not see unsynced groups.
+//
+// Nothing is unsynced when the memtable rotates, when files of a commit are published, or when other work runs between
+// groups. So table files hold only what the log has durably.
 //
 // Prepares and rollbacks of two-phase commit take the same way but are only logged. A commit of a prepared
 // transaction never fails for lack of room: its prepare has reserved that.
 //
 // Threads: any number.
 // Invariants:
-//   1. Between groups every commit up to `visible` is inserted, and none beyond it; `newest` equals
-//      `visible`. During a group `newest` may be ahead by that group.
+//   1. Between groups every commit up to `newest` is inserted, and none beyond it. `newest` is ahead of
+//      `visible` only by the unsynced groups.
 //   2. A group that could not be logged is neither inserted nor published. After a failed sync nothing
 //      more runs.
 #pragma once
@@ -79,7 +83,7 @@ class CommitRequest {
 
  private:
   friend class CommitPipeline;
-  enum class State : uint8_t { kQueued, kInGroup, kMayInsert, kDone };
+  enum class State : uint8_t { kQueued, kInGroup, kMayInsert, kUnsynced, kDone };
 
   // All guarded by the pipeline's mutex, except sequence_, which is the leader's until kDone. The state is written
   // under the mutex and may be read without it as a hint.
@@ -138,23 +142,33 @@ class CommitPipeline {
 
   using Group = std::vector<CommitRequest*>;
 
-  // Leads one group, from gathering to waking its members. `own`: the request that this thread awaits.
+  // Leads one group, from gathering until it is answered or unsynced. `own`: the request that this thread awaits.
   void Lead(CommitRequest* own) REQUIRES(mu_);
+  // Syncs and answers the unsynced groups. REQUIRES: there are some, and no sync is running.
+  void LeadSync(const CommitRequest* own) REQUIRES(mu_);
+  // Waits for a sync, or leads it.
+  void AwaitSync(const CommitRequest* own) REQUIRES(mu_);
+  // For the leader: whether its group must find nothing unsynced.
+  bool WantsNoneUnsynced() REQUIRES(mu_);
+  // For the leader: waits until nothing is unsynced. Errors: those of a sync.
+  Status Drain(const CommitRequest* own) REQUIRES(mu_);
+  bool AnyUnsynced() const REQUIRES(mu_) { return syncing_ || !unsynced_.empty(); }
+  // Without the mutex, and first the one that will lead, or null.
+  void Wake(CondVar* leader, const std::vector<CondVar*>& others) REQUIRES(mu_);
   void Gather() REQUIRES(mu_);
-  // The work of a group, without the mutex.
-  Status RunGroup(const CommitRequest* own) EXCLUDES(mu_);
+  // The work of a group, without the mutex. *published: the number of its commits.
+  Status RunGroup(const CommitRequest* own, uint64_t* published) EXCLUDES(mu_);
   // Reserves room for the members that have none; those that get none leave the group.
   void MakeRoom() EXCLUDES(mu_);
   Status LogGroup() EXCLUDES(mu_);
-  // Lets others continue before the group is durable, then makes it durable.
-  Status SyncGroup() EXCLUDES(mu_);
   void Insert(const CommitRequest* own) EXCLUDES(mu_);
   // Adds to *to_wake what the members wait on, except the leader's `own`.
   void Finish(const Group& group, const Status& status, const CommitRequest* own,
               std::vector<CondVar*>* to_wake) REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
-  // What the thread waits on that will lead the next group; null if none waits.
-  CondVar* NextLeader() REQUIRES(mu_);
+  // What the thread waits on that will lead: the first that waits for one of these; null if none does.
+  template <typename Requests>
+  static CondVar* NextLeader(const Requests& requests);
   // Whether the request's thread has something to do, read without the mutex.
   bool MayGoOn(const CommitRequest& request) const;
 
@@ -170,22 +184,27 @@ class CommitPipeline {
   std::array<CondVar, kWaits> waits_;
   size_t next_wait_ GUARDED_BY(mu_) = 0;
   CondVar inserts_done_;
-  CondVar group_done_;  // For AwaitVisible.
-  size_t awaiting_visible_ GUARDED_BY(mu_) = 0;
+  CondVar synced_;  // For AwaitSync.
+  size_t awaiting_sync_ GUARDED_BY(mu_) = 0;
   std::deque<CommitRequest*> queue_ GUARDED_BY(mu_);
   std::atomic<bool> leading_ = false;  // Written under mu_.
   size_t inserts_running_ GUARDED_BY(mu_) = 0;
+  Group unsynced_ GUARDED_BY(mu_);  // Of one or more groups, in order.
+  SequenceNumber unsynced_last_ GUARDED_BY(mu_) = 0;
+  bool syncing_ GUARDED_BY(mu_) = false;
+  Status sync_failure_ GUARDED_BY(mu_);  // Fatal: others may have read what was not synced.
 
   // Used by the leader only.
   Group group_;
   uint64_t group_bytes_ = 0;
   bool sync_late_ = false;  // After the inserts.
-  Status sync_failure_;     // Of a sync after inserts: fatal. Others read it under mu_.
   Group refused_;           // Members of the group, and the reason.
   Status refusal_;
   std::vector<Slice> records_;
   SequenceNumber last_sequence_;
   MemTable* group_memtable_ = nullptr;  // Members read it once they are told to insert.
+
+  Group syncing_group_;  // Used by the thread that syncs only.
 
   // Relaxed: figures.
   std::atomic<uint64_t> commits_ = 0;

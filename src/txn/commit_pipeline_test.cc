@@ -21,9 +21,11 @@ class FakeEnv final : public TxnEnv {
   ReadStateRef PinReadState() const override { return nullptr; }
   uint64_t ReadStateNumber() const override { return 0; }
   Status CheckFamily(const ColumnFamily*, bool) const override { return Status::Ok(); }
+  bool GroupRotates(uint64_t) const override { return rotates && rotates(); }
   Status PrepareForGroup(uint64_t bytes, size_t, size_t) override {
     EXPECT_EQ(inserting, 0);
     EXPECT_GT(bytes, 0u);
+    EXPECT_TRUE(!GroupRotates(bytes) || *visible == *newest);
     SchedulingPoint();
     ++prepares;
     return fail_prepare ? Status::NoSpace("full") : Status::Ok();
@@ -63,6 +65,10 @@ class FakeEnv final : public TxnEnv {
   bool synced = false;  // The last group.
   int prepares = 0;
   int inserting = 0;  // One thread runs at a time in a simulation.
+  // The next group rotates the memtable; then visible and newest are compared.
+  std::function<bool()> rotates;
+  const std::atomic<SequenceNumber>* visible = nullptr;
+  const std::atomic<SequenceNumber>* newest = nullptr;
   bool fail_prepare = false;
   bool fail_wal = false;
   bool fail_sync = false;
@@ -110,6 +116,7 @@ class FakeRequest final : public CommitRequest {
   Status Publish(TxnEnv*, SequenceNumber sequence) override {
     EXPECT_TRUE(alone_);
     EXPECT_EQ(env_->inserting, 0);
+    EXPECT_TRUE(env_->newest == nullptr || *env_->newest == *visible_);
     Check(sequence);
     return Status::Ok();
   }
@@ -230,43 +237,113 @@ TEST(CommitPipelineTest, TellsOfAWaitForAnothersGroup) {
   EXPECT_EQ(waits.ended, waits.begun);
 }
 
+// The second commit is logged and inserted while the first is synced; neither is visible before its sync.
+TEST(CommitPipelineTest, TheNextGroupIsLoggedDuringASync) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
+  std::atomic<int> syncs = 0;
+  env.on_sync = [&] {
+    if (++syncs > 1) return;
+    syncs.notify_all();
+    while (newest < 2) std::this_thread::yield();
+    EXPECT_EQ(visible, 0u);
+  };
+  Thread first("first", [&] {
+    FakeRequest request(&env, &visible, 10, false);
+    pipeline.Enqueue(&request);
+    EXPECT_TRUE(pipeline.Await(&request).ok());
+  });
+  syncs.wait(0);
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  EXPECT_TRUE(pipeline.Await(&request).ok());
+  first.Join();
+  EXPECT_EQ(visible, 2u);
+  EXPECT_EQ(syncs, 2);
+}
+
+TEST(CommitPipelineTest, AFailedSyncFailsWhatWasLoggedMeanwhile) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
+  std::atomic<int> syncs = 0;
+  env.fail_sync = true;
+  env.on_sync = [&] {
+    ++syncs;
+    syncs.notify_all();
+    while (newest < 2) std::this_thread::yield();
+  };
+  Thread first("first", [&] {
+    FakeRequest request(&env, &visible, 10, false);
+    pipeline.Enqueue(&request);
+    EXPECT_EQ(pipeline.Await(&request).code(), Code::kIoError);
+  });
+  syncs.wait(0);
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  EXPECT_EQ(pipeline.Await(&request).code(), Code::kIoError);
+  first.Join();
+  EXPECT_EQ(pipeline.AwaitVisible(2).code(), Code::kIoError);
+  EXPECT_EQ(visible, 0u);
+  EXPECT_EQ(syncs, 1);
+}
+
 #ifdef TIDESDB_HOOKS
 
 TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
   const uint64_t first = TestSeed(1);
   size_t largest_group = 0;
-  for (uint64_t seed = first; seed < first + 100; ++seed) {
+  for (uint64_t seed = first; seed < first + 3000; ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation::Options options;
     options.seed = seed;
-    options.spurious_one_in = 10;
+    options.spurious_one_in = seed % 2 == 0 ? 10 : 0;
+    const uint64_t thread_count = 2 + seed % 4;
+    const uint64_t commits = seed % 3 == 0 ? 20 : 2;  // Of a thread.
     Simulation simulation(options);
     FakeEnv env;
     std::atomic<SequenceNumber> visible = 0;
     simulation.Run([&] {
       std::atomic<SequenceNumber> newest = 0;
+      env.visible = &visible;
+      env.newest = &newest;
+      env.rotates = [&newest] { return newest % 7 == 0; };
+      std::atomic<uint64_t> committed = 0;
       CommitPipeline pipeline(&env, &visible, &newest, true);
       std::vector<std::unique_ptr<Thread>> threads;
-      for (uint64_t t = 0; t < 5; ++t) {
+      for (uint64_t t = 0; t < thread_count; ++t) {
         threads.push_back(std::make_unique<Thread>("t" + std::to_string(t), [&, t] {
           Random random(seed * 100 + t);
           SequenceNumber last = 0;
-          for (int i = 0; i < 20; ++i) {
+          for (uint64_t i = 0; i < commits; ++i) {
             if (random.OneIn(15)) {
               EXPECT_TRUE(pipeline
                               .RunBetweenGroups([&](SequenceNumber at) {
                                 EXPECT_EQ(env.inserting, 0);
                                 EXPECT_EQ(visible, at);
+                                EXPECT_EQ(newest, at);
                                 return Status::Ok();
                               })
                               .ok());
             }
-            // Some groups are large enough for parallel inserts.
-            const uint64_t bytes = random.OneIn(3) ? 100'000 : 100;
+            // Some groups are large enough for parallel inserts, some requests for a group of their own.
+            const uint64_t bytes = random.OneIn(9) ? 1 << 20 : random.OneIn(3) ? 100'000 : 100;
             FakeRequest request(&env, &visible, bytes, random.OneIn(10));
+            env.fail_prepare = random.OneIn(5);
             pipeline.Enqueue(&request);
             SchedulingPoint();
-            EXPECT_TRUE(pipeline.Await(&request).ok());
+            if (random.OneIn(10)) {
+              const SequenceNumber seen = newest;
+              EXPECT_TRUE(pipeline.AwaitVisible(seen).ok());
+              EXPECT_GE(visible, seen);
+            }
+            const Status status = pipeline.Await(&request);
+            EXPECT_TRUE(status.ok() || status.code() == Code::kNoSpace);
+            if (!status.ok()) continue;
+            ++committed;
             EXPECT_EQ(request.inserted, 1);
             EXPECT_GT(request.sequence(), last);
             EXPECT_GE(visible, request.sequence());
@@ -275,8 +352,8 @@ TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
         }));
       }
       for (auto& thread : threads) thread->Join();
-      EXPECT_EQ(visible, 100u);
-      EXPECT_EQ(pipeline.commits(), 100u);
+      EXPECT_EQ(visible, committed);
+      EXPECT_EQ(pipeline.commits(), committed);
     });
     for (size_t i = 0; i < env.log.size(); ++i) EXPECT_EQ(env.log[i], std::to_string(i + 1));
     largest_group = std::max(largest_group, env.largest_group);

@@ -242,12 +242,18 @@ Status TestEnv::CheckFamily(const ColumnFamily* family, bool for_write) const {
   return Status::Ok();
 }
 
+bool TestEnv::GroupRotates(uint64_t) const {
+  MutexLock lock(mu_);
+  return sources_.front()->memtable->MemoryBytes() > options_.memtable_bytes;
+}
+
 Status TestEnv::PrepareForGroup(uint64_t bytes, size_t, size_t) {
   CHECK(bytes > 0);
   if (read_only) return Status::ReadOnly("the database is read-only");
   if (fail_prepare) return Status::NoSpace("the disk is full");
+  const bool full = GroupRotates(bytes);
   MutexLock lock(mu_);
-  if (sources_.front()->memtable->MemoryBytes() > options_.memtable_bytes) RotateLocked();
+  if (full) RotateLocked();
   return Status::Ok();
 }
 

@@ -85,6 +85,7 @@ class TestEnv final : public TxnEnv {
   ReadStateRef PinReadState() const override;
   uint64_t ReadStateNumber() const override;
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
+  bool GroupRotates(uint64_t bytes) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
   Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) override;
   uint64_t HoldWal() override;

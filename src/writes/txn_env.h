@@ -48,6 +48,9 @@ class TxnEnv {
   virtual Status CheckFamily(const ColumnFamily* family, bool for_write) const = 0;
 
   // --- Called by the commit pipeline's leader: one at a time, with no memtable insert running ---
+  // Whether PrepareForGroup would now rotate the memtable for this many bytes. It is then called only once everything
+  // is durable and visible.
+  virtual bool GroupRotates(uint64_t bytes) const = 0;
   // Ensures that a group of this many records and bytes can be appended and inserted, and later
   // `outcomes` ends of prepared transactions. Delays as the write controller says, and rotates
   // memtable and WAL segment when they are full.
@@ -68,7 +71,7 @@ class TxnEnv {
   virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
                         uint64_t wal_segment) = 0;
 
-  // Any thread: makes everything appended durable. An error is fatal, as in AppendToWal.
+  // Any thread, also beside the leader: makes everything appended durable. An error is fatal, as in AppendToWal.
   virtual Status SyncWal() = 0;
 
   // Any thread: the memory of all transactions together has changed by about a megabyte.
