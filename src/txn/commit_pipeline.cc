@@ -105,7 +105,8 @@ void CommitPipeline::Lead(CommitRequest* own) {
   if (status.ok()) status = RunGroup(own, &published);
   std::vector<CondVar*> to_wake;  // Empty for a commit that meets no other.
   mu_.Lock();
-  if (published > 0 && (sync_late_ || AnyUnsynced())) {
+  // After a failed sync nothing becomes visible any more: it would take the unsynced groups with it.
+  if (published > 0 && (sync_late_ || AnyUnsynced() || !sync_failure_.ok())) {
     for (CommitRequest* member : group_) member->state_ = CommitRequest::State::kUnsynced;
     unsynced_.insert(unsynced_.end(), group_.begin(), group_.end());
     unsynced_last_ = last_sequence_;

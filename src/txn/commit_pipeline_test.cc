@@ -291,6 +291,59 @@ TEST(CommitPipelineTest, AFailedSyncFailsWhatWasLoggedMeanwhile) {
   EXPECT_EQ(syncs, 1);
 }
 
+// It is durable by another log, so it waits for no sync. This one is inserted while an earlier sync fails.
+class OrderedRequest final : public CommitRequest {
+ public:
+  explicit OrderedRequest(std::function<void()> on_insert) : on_insert_(std::move(on_insert)) {}
+  Kind kind() const override { return Kind::kOrderedCommit; }
+  uint64_t Bytes() const override { return 10; }
+  bool Alone() const override { return false; }
+  Slice RecordAt(SequenceNumber sequence) override {
+    record_ = std::to_string(sequence);
+    return record_;
+  }
+  void InsertInto(MemTable*, SequenceNumber) override { on_insert_(); }
+  Status Publish(TxnEnv*, SequenceNumber) override { return Status::Ok(); }
+
+ private:
+  const std::function<void()> on_insert_;
+  std::string record_;
+};
+
+TEST(CommitPipelineTest, WhatFailedToSyncStaysInvisibleBehindALaterOrderedCommit) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
+  std::atomic<bool> syncing = false;
+  std::atomic<bool> inserting = false;
+  std::atomic<bool> failed = false;
+  env.fail_sync = true;
+  env.on_sync = [&] {
+    syncing = true;
+    syncing.notify_all();
+    inserting.wait(false);
+  };
+  Thread first("first", [&] {
+    FakeRequest request(&env, &visible, 10, false);
+    pipeline.Enqueue(&request);
+    EXPECT_EQ(pipeline.Await(&request).code(), Code::kIoError);
+    failed = true;
+    failed.notify_all();
+  });
+  syncing.wait(false);
+  OrderedRequest ordered([&] {
+    inserting = true;
+    inserting.notify_all();
+    failed.wait(false);
+  });
+  pipeline.Enqueue(&ordered);
+  EXPECT_EQ(pipeline.Await(&ordered).code(), Code::kIoError);
+  first.Join();
+  EXPECT_EQ(visible, 0u);
+  EXPECT_EQ(pipeline.AwaitVisible(1).code(), Code::kIoError);
+}
+
 #ifdef TIDESDB_HOOKS
 
 TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {

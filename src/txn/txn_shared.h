@@ -68,7 +68,7 @@ struct TxnShared {
 
   // The pipeline stores it (release) after the inserts of a group; readers load it (acquire).
   std::atomic<SequenceNumber> visible;
-  // Likewise. It is ahead of `visible` while an inserted group is being synced.
+  // Likewise. It is ahead of `visible` by the groups that are inserted but not synced.
   std::atomic<SequenceNumber> newest;
   SnapshotSet snapshots;
   LockManager locks;
