@@ -87,6 +87,23 @@ TEST_P(FileSystemTest, ReadsPastThePageCacheAreTheSame) {
   }
 }
 
+TEST_P(FileSystemTest, WritesPastThePageCacheAreTheSame) {
+  std::string contents;
+  for (int i = 0; i < 3'000'000; ++i) contents.push_back(static_cast<char>(i * 7 + i / 256));
+  auto file = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(file.ok());
+  (*file)->BypassPageCache();
+  for (size_t at = 0; at < contents.size(); at += 700'000) {
+    ASSERT_TRUE((*file)->Append(Slice(contents).substr(at, 700'000)).ok());
+    EXPECT_EQ((*file)->size(), std::min(at + 700'000, contents.size()));
+  }
+  ASSERT_TRUE((*file)->Truncate(1000).ok());
+  ASSERT_TRUE((*file)->Append("end").ok());
+  ASSERT_TRUE((*file)->Sync().ok());
+  ASSERT_TRUE((*file)->Close().ok());
+  EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), contents.substr(0, 1000) + "end");
+}
+
 TEST_P(FileSystemTest, OpenModes) {
   WriteFile(Path("a"), "one");
   EXPECT_EQ(fs_->NewWritableFile(Path("a"), OpenMode::kCreate).status().code(),

@@ -206,6 +206,7 @@ class PosixWritableFile final : public WritableFile {
   Status Preallocate(uint64_t bytes) override { return out_.Preallocate(bytes, true); }
   Status Truncate(uint64_t size) override {
     DCHECK(size <= out_.size());
+    started_ = std::min(started_, size);
     return out_.Truncate(size);
   }
   Status Close() override { return out_.Close(); }
