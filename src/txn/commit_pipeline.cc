@@ -98,22 +98,26 @@ Status CommitPipeline::RunBetweenGroups(const std::function<Status(SequenceNumbe
 void CommitPipeline::Lead(CommitRequest* own) {
   leading_ = true;
   Gather();
-  Status status = sync_failure_;
-  if (status.ok() && AnyUnsynced() && WantsNoneUnsynced()) status = Drain(own);
+  if (AnyUnsynced() && WantsNoneUnsynced()) Drain(own);
+  const bool failed = !sync_failure_.ok();
   mu_.Unlock();
   uint64_t published = 0;
-  if (status.ok()) status = RunGroup(own, &published);
+  const Status status = failed ? SyncFailure() : RunGroup(own, &published);
   std::vector<CondVar*> to_wake;  // Empty for a commit that meets no other.
   mu_.Lock();
   // After a failed sync nothing becomes visible any more: it would take the unsynced groups with it.
   if (published > 0 && (sync_late_ || AnyUnsynced() || !sync_failure_.ok())) {
     for (CommitRequest* member : group_) member->state_ = CommitRequest::State::kUnsynced;
-    unsynced_.insert(unsynced_.end(), group_.begin(), group_.end());
+    if (unsynced_.empty()) {
+      unsynced_.swap(group_);
+    } else {
+      unsynced_.insert(unsynced_.end(), group_.begin(), group_.end());
+    }
     unsynced_last_ = last_sequence_;
     // This thread may not come back to sync them: its own request may be refused.
     const bool leads_on = own->state_ == CommitRequest::State::kUnsynced;
-    CondVar* const next = syncing_ || leads_on ? nullptr : NextLeader(unsynced_);
-    if (next != nullptr) to_wake.push_back(next);
+    CondVar* const syncer = syncing_ || leads_on ? nullptr : NextLeader(unsynced_);
+    if (syncer != nullptr) to_wake.push_back(syncer);
   } else {
     // Release: a reader of this sequence finds the inserts of all its versions.
     if (published > 0) visible_->store(last_sequence_, std::memory_order_release);
@@ -124,7 +128,8 @@ void CommitPipeline::Lead(CommitRequest* own) {
   group_.clear();
   refused_.clear();
   leading_ = false;
-  Wake(NextLeader(queue_), to_wake);
+  CondVar* const next = NextLeader(queue_);
+  if (next != nullptr || !to_wake.empty()) Wake(next, to_wake);
 }
 
 void CommitPipeline::LeadSync(const CommitRequest* own) {
@@ -171,13 +176,16 @@ bool CommitPipeline::WantsNoneUnsynced() {
   return rotates;
 }
 
-Status CommitPipeline::Drain(const CommitRequest* own) {
+void CommitPipeline::Drain(const CommitRequest* own) {
   while (AnyUnsynced() && sync_failure_.ok()) AwaitSync(own);
+}
+
+Status CommitPipeline::SyncFailure() {
+  MutexLock lock(mu_);
   return sync_failure_;
 }
 
 void CommitPipeline::Wake(CondVar* leader, const std::vector<CondVar*>& others) {
-  if (leader == nullptr && others.empty()) return;
   mu_.Unlock();
   if (leader != nullptr) leader->NotifyAll();
   for (CondVar* wait : others) wait->NotifyAll();

@@ -150,8 +150,9 @@ class CommitPipeline {
   void AwaitSync(const CommitRequest* own) REQUIRES(mu_);
   // For the leader: whether its group must find nothing unsynced.
   bool WantsNoneUnsynced() REQUIRES(mu_);
-  // For the leader: waits until nothing is unsynced. Errors: those of a sync.
-  Status Drain(const CommitRequest* own) REQUIRES(mu_);
+  // For the leader: waits until nothing is unsynced, or a sync has failed.
+  void Drain(const CommitRequest* own) REQUIRES(mu_);
+  Status SyncFailure() EXCLUDES(mu_);
   bool AnyUnsynced() const REQUIRES(mu_) { return syncing_ || !unsynced_.empty(); }
   // Without the mutex, and first the one that will lead, or null.
   void Wake(CondVar* leader, const std::vector<CondVar*>& others) REQUIRES(mu_);
