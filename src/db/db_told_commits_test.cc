@@ -25,8 +25,8 @@ namespace {
 // A life of a database: threads add keys, and with half of them increment one of three counters.
 class Life {
  public:
-  // two_phase: some commits are prepared first. The counters may then be one less after a power cut: an ordered commit
-  // is durable only by its prepare.
+  // two_phase: some commits are prepared first. After a power cut these come back as prepared, and this client then
+  // commits them in any order: the counters say nothing.
   Life(Simulation* simulation, uint64_t seed, bool two_phase)
       : clock_(simulation->clock()), seed_(seed), two_phase_(two_phase), random_(seed) {
     options_.memtable_bytes = random_.OneIn(2) ? 64 << 10 : 1 << 20;

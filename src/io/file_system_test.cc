@@ -97,6 +97,7 @@ TEST_P(FileSystemTest, WritesPastThePageCacheAreTheSame) {
     ASSERT_TRUE((*file)->Append(Slice(contents).substr(at, 700'000)).ok());
     EXPECT_EQ((*file)->size(), std::min(at + 700'000, contents.size()));
   }
+  EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), contents);
   ASSERT_TRUE((*file)->Truncate(1000).ok());
   ASSERT_TRUE((*file)->Append("end").ok());
   ASSERT_TRUE((*file)->Sync().ok());

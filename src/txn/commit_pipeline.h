@@ -13,7 +13,7 @@
 // do not see unsynced groups.
 //
 // Nothing is unsynced when the memtable rotates, when files of a commit are published, or when other work runs between
-// groups. So table files hold only what the log has durably.
+// groups. So table files hold no commit whose sync may still fail.
 //
 // Prepares and rollbacks of two-phase commit take the same way but are only logged. A commit of a prepared
 // transaction never fails for lack of room: its prepare has reserved that.

@@ -96,7 +96,7 @@ class CountedWaits final : public Instruments {
   std::atomic<int> ended = 0;
 };
 
-class FakeRequest final : public CommitRequest {
+class FakeRequest : public CommitRequest {
  public:
   FakeRequest(FakeEnv* env, const std::atomic<SequenceNumber>* visible, uint64_t bytes, bool alone)
       : env_(env), visible_(visible), bytes_(bytes), alone_(alone) {}
@@ -291,23 +291,20 @@ TEST(CommitPipelineTest, AFailedSyncFailsWhatWasLoggedMeanwhile) {
   EXPECT_EQ(syncs, 1);
 }
 
-// It is durable by another log, so it waits for no sync. This one is inserted while an earlier sync fails.
-class OrderedRequest final : public CommitRequest {
+// It is durable by another log, so it waits for no sync.
+class OrderedRequest final : public FakeRequest {
  public:
-  explicit OrderedRequest(std::function<void()> on_insert) : on_insert_(std::move(on_insert)) {}
+  OrderedRequest(FakeEnv* env, const std::atomic<SequenceNumber>* visible,
+                 std::function<void()> on_insert)
+      : FakeRequest(env, visible, 10, false), on_insert_(std::move(on_insert)) {}
   Kind kind() const override { return Kind::kOrderedCommit; }
-  uint64_t Bytes() const override { return 10; }
-  bool Alone() const override { return false; }
-  Slice RecordAt(SequenceNumber sequence) override {
-    record_ = std::to_string(sequence);
-    return record_;
+  void InsertInto(MemTable* memtable, SequenceNumber sequence) override {
+    on_insert_();
+    FakeRequest::InsertInto(memtable, sequence);
   }
-  void InsertInto(MemTable*, SequenceNumber) override { on_insert_(); }
-  Status Publish(TxnEnv*, SequenceNumber) override { return Status::Ok(); }
 
  private:
   const std::function<void()> on_insert_;
-  std::string record_;
 };
 
 TEST(CommitPipelineTest, WhatFailedToSyncStaysInvisibleBehindALaterOrderedCommit) {
@@ -332,7 +329,8 @@ TEST(CommitPipelineTest, WhatFailedToSyncStaysInvisibleBehindALaterOrderedCommit
     failed.notify_all();
   });
   syncing.wait(false);
-  OrderedRequest ordered([&] {
+  // Inserted while the sync of the first one fails.
+  OrderedRequest ordered(&env, &visible, [&] {
     inserting = true;
     inserting.notify_all();
     failed.wait(false);
