@@ -9,7 +9,7 @@ find_library(SNAPPY_LIBRARY snappy REQUIRED)
 
 add_library(tidesdb_flags INTERFACE)
 target_compile_options(tidesdb_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
-                                               -Wold-style-cast -Wconversion -Wno-sign-conversion -Werror)
+                                               -Wold-style-cast -Wconversion -Wno-sign-conversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(tidesdb_flags INTERFACE -Wthread-safety)
 elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

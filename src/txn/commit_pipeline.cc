@@ -111,7 +111,7 @@ void CommitPipeline::Lead(CommitRequest* own) {
     if (unsynced_.empty()) {
       unsynced_.swap(group_);
     } else {
-      unsynced_.insert(unsynced_.end(), group_.begin(), group_.end());
+      for (CommitRequest* member : group_) unsynced_.push_back(member);
     }
     unsynced_last_ = last_sequence_;
     // This thread may not come back to sync them: its own request may be refused.
