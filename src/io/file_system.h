@@ -37,7 +37,9 @@ class WritableFile {
   virtual Status Truncate(uint64_t size) = 0;
   virtual Status Close() = 0;
   virtual uint64_t size() const = 0;
-  // A hint before the first byte: written data should soon leave the system's page cache.
+  // A hint before the first byte: written data should not stay in the system's page cache. Best are
+  // appends of pieces whose address and size are multiples of kDirectAlignmentMax; only the last
+  // one may have any size.
   virtual void BypassPageCache() {}
 };
 

@@ -88,21 +88,28 @@ TEST_P(FileSystemTest, ReadsPastThePageCacheAreTheSame) {
 }
 
 TEST_P(FileSystemTest, WritesPastThePageCacheAreTheSame) {
-  std::string contents;
-  for (int i = 0; i < 3'000'000; ++i) contents.push_back(static_cast<char>(i * 7 + i / 256));
-  auto file = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
-  ASSERT_TRUE(file.ok());
-  (*file)->BypassPageCache();
-  for (size_t at = 0; at < contents.size(); at += 700'000) {
-    ASSERT_TRUE((*file)->Append(Slice(contents).substr(at, 700'000)).ok());
-    EXPECT_EQ((*file)->size(), std::min(at + 700'000, contents.size()));
+  constexpr size_t kBytes = 3'000'000;
+  const AlignedBytes contents = NewAlignedBytes(kBytes);
+  for (size_t i = 0; i < kBytes; ++i) contents[i] = static_cast<char>(i * 7 + i / 256);
+  const Slice all(contents.get(), kBytes);
+  int files = 0;
+  // Pieces that are aligned, that are not, and the first of which ends the aligned part.
+  for (const size_t piece : {4096, 524'288, 700'000, 4'000'000}) {
+    const std::string path = Path("a" + std::to_string(files++));
+    auto file = fs_->NewWritableFile(path, OpenMode::kCreate);
+    ASSERT_TRUE(file.ok());
+    (*file)->BypassPageCache();
+    for (size_t at = 0; at < kBytes; at += piece) {
+      ASSERT_TRUE((*file)->Append(all.substr(at, piece)).ok());
+      EXPECT_EQ((*file)->size(), std::min(at + piece, kBytes));
+    }
+    EXPECT_EQ(Slice(*ReadWholeFile(*fs_, path)), all);
+    ASSERT_TRUE((*file)->Truncate(1000).ok());
+    ASSERT_TRUE((*file)->Append("end").ok());
+    ASSERT_TRUE((*file)->Sync().ok());
+    ASSERT_TRUE((*file)->Close().ok());
+    EXPECT_EQ(*ReadWholeFile(*fs_, path), std::string(all.substr(0, 1000)) + "end");
   }
-  EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), contents);
-  ASSERT_TRUE((*file)->Truncate(1000).ok());
-  ASSERT_TRUE((*file)->Append("end").ok());
-  ASSERT_TRUE((*file)->Sync().ok());
-  ASSERT_TRUE((*file)->Close().ok());
-  EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), contents.substr(0, 1000) + "end");
 }
 
 TEST_P(FileSystemTest, OpenModes) {

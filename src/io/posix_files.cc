@@ -28,7 +28,8 @@ void Count(std::atomic<uint64_t>* counter, uint64_t n) {
   counter->fetch_add(n, std::memory_order_relaxed);
 }
 
-// Written back at once, and dropped from the page cache one step later, when the disk has it.
+// What is not written directly is written back at once, and dropped from the page cache one step
+// later, when the disk has it.
 constexpr uint64_t kDropStepBytes = 1 << 20;
 
 // The pages of the range.
@@ -91,6 +92,8 @@ class PosixOutput {
       const ssize_t n = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));
       if (n < 0) {
         if (errno == EINTR) continue;
+        // Some file systems take O_DIRECT and refuse the write, or the rest of a short one.
+        if (errno == EINVAL && direct_ && SetDirect(false)) continue;
         return PosixError("write", path_, errno, offset);
       }
       Count(&counters_->writes, 1);
@@ -124,6 +127,17 @@ class PosixOutput {
     return Status::Ok();
   }
 
+  // Whether writes go past the page cache; then memory, offsets and sizes must be aligned. Returns
+  // whether that is so now.
+  bool SetDirect(bool direct) {
+    const int flags = ::fcntl(fd_.get(), F_GETFL);
+    const int wanted = direct ? flags | O_DIRECT : flags & ~O_DIRECT;
+    if (flags < 0 || ::fcntl(fd_.get(), F_SETFL, wanted) != 0) return false;
+    direct_ = direct;
+    return true;
+  }
+  bool direct() const { return direct_; }
+
   // For pages that are synced.
   void Drop() { DropPages(fd_.get(), 0, size()); }
 
@@ -153,10 +167,9 @@ class PosixOutput {
   void WriteReserved(uint64_t offset, uint64_t bytes) {
     const Range range = ReservedIn(fd_.get(), offset, std::min(offset + bytes, size()));
     if (range.begin >= range.end) return;
-    const int flags = ::fcntl(fd_.get(), F_GETFL);
-    if (flags < 0 || ::fcntl(fd_.get(), F_SETFL, flags | O_DIRECT) != 0) return;
+    if (!SetDirect(true)) return;
     const uint64_t written = WriteZeros(fd_.get(), range);
-    (void)::fcntl(fd_.get(), F_SETFL, flags);
+    SetDirect(false);
     Count(&counters_->writes, 1);
     Count(&counters_->write_bytes, written);
   }
@@ -186,6 +199,7 @@ class PosixOutput {
   PosixFd fd_;
   const std::string path_;
   IoCounters::PerKind* const counters_;
+  bool direct_ = false;
   std::atomic<uint64_t> size_;  // Relaxed: WriteAt may run on many threads; just a figure.
 };
 
@@ -195,6 +209,15 @@ class PosixWritableFile final : public WritableFile {
   explicit PosixWritableFile(Args&&... args) : out_(std::forward<Args>(args)...) {}
 
   Status Append(Slice data) override {
+    if (out_.direct()) {
+      const Slice aligned = data.substr(0, DirectPart(data));
+      TIDESDB_TRY(out_.WriteAll(out_.size(), aligned));
+      data.remove_prefix(aligned.size());
+      if (data.empty()) return Status::Ok();
+      // The end of the file.
+      out_.SetDirect(false);
+      started_ = out_.size();
+    }
     TIDESDB_TRY(out_.WriteAll(out_.size(), data));
     return bypass_ ? DropBehind() : Status::Ok();
   }
@@ -211,9 +234,19 @@ class PosixWritableFile final : public WritableFile {
   }
   Status Close() override { return out_.Close(); }
   uint64_t size() const override { return out_.size(); }
-  void BypassPageCache() override { bypass_ = true; }
+  void BypassPageCache() override {
+    bypass_ = true;
+    out_.SetDirect(true);
+  }
 
  private:
+  // How many bytes from the start can be appended directly.
+  size_t DirectPart(Slice data) const {
+    const uint64_t place = reinterpret_cast<uintptr_t>(data.data()) | out_.size();
+    return place % kDirectAlignmentMax == 0
+               ? data.size() / kDirectAlignmentMax * kDirectAlignmentMax
+               : 0;
+  }
   Status DropBehind() {
     while (out_.size() - started_ >= kDropStepBytes) {
       TIDESDB_TRY(out_.WriteBack(started_, kDropStepBytes, false));

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -147,6 +149,58 @@ TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
   EXPECT_EQ(*(*in)->ReadAt(0, kBytes, scratch.data()), contents);
   EXPECT_EQ(*(*in)->ReadAt(4097, 8191, scratch.data()), Slice(contents).substr(4097, 8191));
   EXPECT_EQ(CachedPages(Path("a"), kBytes), 0u);
+}
+
+TEST_F(PosixFsTest, AlignedPiecesAreNeverInThePageCache) {
+  struct statfs info = {};
+  ASSERT_EQ(::statfs(dir_.c_str(), &info), 0);
+  if (info.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file in memory is always there";
+  constexpr size_t kPiece = 64 << 10;
+  const AlignedBytes piece = NewAlignedBytes(kPiece);
+  auto out = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(out.ok());
+  (*out)->BypassPageCache();
+  for (int i = 0; i < 5; ++i) {
+    std::fill_n(piece.get(), kPiece, static_cast<char>('a' + i));
+    ASSERT_TRUE((*out)->Append(Slice(piece.get(), kPiece)).ok());
+    EXPECT_EQ(CachedPages(Path("a"), (*out)->size()), 0u);
+  }
+  // The end, of any size.
+  ASSERT_TRUE((*out)->Append(Slice(piece.get(), 5000)).ok());
+  EXPECT_EQ((*out)->size(), 5 * kPiece + 5000);
+  EXPECT_EQ(CachedPages(Path("a"), (*out)->size()), 1u);
+  ASSERT_TRUE((*out)->Sync().ok());
+  EXPECT_EQ(CachedPages(Path("a"), (*out)->size()), 0u);
+  const std::string contents = *ReadWholeFile(*fs_, Path("a"));
+  for (size_t i = 0; i < contents.size(); ++i) {
+    ASSERT_EQ(contents[i], 'a' + std::min<int>(static_cast<int>(i / kPiece), 4)) << i;
+  }
+}
+
+// A limit of the file's size cuts a direct write to a size that is not aligned: EINVAL.
+TEST_F(PosixFsTest, AFileWhoseDirectWriteIsRefusedIsWrittenWithout) {
+  const AlignedBytes piece = NewAlignedBytes(8192);
+  std::fill_n(piece.get(), 8192, 'x');
+  auto out = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(out.ok());
+  (*out)->BypassPageCache();
+  ASSERT_TRUE((*out)->Append(Slice(piece.get(), 8192)).ok());
+  rlimit unlimited = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  const rlimit limited = {10'000, unlimited.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
+  const Status refused = (*out)->Append(Slice(piece.get(), 8192));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(refused.ToString(),
+            "IO error: write " + Path("a") + " at offset 10000: File too large");
+  EXPECT_EQ(ReadWholeFile(*fs_, Path("a"))->size(), 10'000u);
+  // Also a file that is cut goes on.
+  ASSERT_TRUE((*out)->Truncate(100).ok());
+  ASSERT_TRUE((*out)->Append("end").ok());
+  ASSERT_TRUE((*out)->Sync().ok());
+  EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), std::string(100, 'x') + "end");
 }
 
 // The file systems at hand accept every aligned direct read. But each refuses a negative offset, with

@@ -1,12 +1,14 @@
 #include "table/table_writer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "format/filter_format.h"
 #include "format/table_format.h"
+#include "io/aligned_bytes.h"
 #include "table/block_builder.h"
 #include "table/block_source.h"
 #include "table/compressor.h"
@@ -17,7 +19,8 @@ namespace tidesdb {
 namespace {
 
 // Bytes collected before a write(): few calls, and no page of the file is written twice.
-constexpr size_t kWriteBufferBytes = 256 << 10;
+constexpr size_t kWriteBufferBytes = 512 << 10;
+static_assert(kWriteBufferBytes % kDirectAlignmentMax == 0);
 
 // A block's lengths and offsets have 32 bits; the rest is for the header and search structures of
 // one entry.
@@ -205,16 +208,20 @@ class TableWriterImpl final : public TableWriter {
 
   Status Write(Slice bytes) {
     offset_ += bytes.size();
-    if (buffer_.size() + bytes.size() > kWriteBufferBytes) TIDESDB_TRY(FlushBuffer());
-    if (bytes.size() > kWriteBufferBytes) return file_->Append(bytes);
-    buffer_.append(bytes);
+    while (!bytes.empty()) {
+      const size_t n = std::min(bytes.size(), kWriteBufferBytes - buffered_);
+      std::memcpy(buffer_.get() + buffered_, bytes.data(), n);
+      buffered_ += n;
+      bytes.remove_prefix(n);
+      if (buffered_ == kWriteBufferBytes) TIDESDB_TRY(FlushBuffer());
+    }
     return Status::Ok();
   }
 
   Status FlushBuffer() {
-    if (buffer_.empty()) return Status::Ok();
-    TIDESDB_TRY(file_->Append(buffer_));
-    buffer_.clear();
+    if (buffered_ == 0) return Status::Ok();
+    TIDESDB_TRY(file_->Append(Slice(buffer_.get(), buffered_)));
+    buffered_ = 0;
     return Status::Ok();
   }
 
@@ -232,7 +239,9 @@ class TableWriterImpl final : public TableWriter {
 
   Compressor compressor_;
   std::string compressed_;
-  std::string buffer_;   // Written to the file in one go.
+  // Written to the file in one go, always full but for the last time (WritableFile::BypassPageCache).
+  const AlignedBytes buffer_ = NewAlignedBytes(kWriteBufferBytes);
+  size_t buffered_ = 0;
   uint64_t offset_ = 0;  // File offset after the buffer.
 
   BlockBuilder block_;
