@@ -18,6 +18,7 @@ namespace tidesdb::plugin {
   X(Branches, "branches")          \
   X(Sessions, "sessions")          \
   X(Kill, "kill")                  \
+  X(Statistics, "statistics")      \
   X(Letters, "collation_letters")
 
 #define TIDESDB_LATCH(id, name) k##id,
@@ -38,7 +39,24 @@ class Latch {
 
  private:
   friend class LatchGuard;
+  friend class LatchSignal;
   mysql_mutex_t mutex_;
+};
+
+// Tells of changes of what a latch guards. performance_schema does not show it.
+class LatchSignal {
+ public:
+  LatchSignal() { mysql_cond_init(PSI_NOT_INSTRUMENTED, &condition_, nullptr); }
+  ~LatchSignal() { mysql_cond_destroy(&condition_); }
+  LatchSignal(const LatchSignal&) = delete;
+  LatchSignal& operator=(const LatchSignal&) = delete;
+
+  // REQUIRES: the calling thread holds the latch. Also returns for no reason.
+  void Wait(Latch& latch) { mysql_cond_wait(&condition_, &latch.mutex_); }
+  void WakeAll() { mysql_cond_broadcast(&condition_); }
+
+ private:
+  mysql_cond_t condition_;
 };
 
 class LatchGuard {

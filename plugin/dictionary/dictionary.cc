@@ -213,7 +213,7 @@ Status Dictionary::LoadCounters(TableState* table) {
     // The counter is saved only with the statistics: rows added later were not counted, so the
     // statistics are measured again when needed.
     if (estimate > table->rows * 5 / 4 || estimate < table->rows * 3 / 4)
-      table->changes = UINT32_MAX;
+      table->changes = TableState::kUncounted;
   } else {
     table->rows = estimate;
   }

@@ -47,6 +47,7 @@ class TableState {
   // Relaxed: nothing else depends on these counters.
   std::atomic<int64_t> rows{0};      // The number given to the optimizer.
   std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were measured.
+  static constexpr uint64_t kUncounted = UINT32_MAX;  // So many changes: `rows` is wrong too.
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
   std::atomic<uint64_t> recorded_auto_increment{0};  // Recorded by a commit; may be ahead.

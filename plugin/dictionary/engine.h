@@ -10,6 +10,7 @@
 #include "base/latch.h"
 #include "dictionary/branches.h"
 #include "dictionary/dictionary.h"
+#include "dictionary/table_statistics.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
@@ -31,6 +32,7 @@ struct Engine {
   Dictionary dictionary;
   Slots slots;
   Branches branches;
+  TableStatistics statistics;
 };
 
 // Constant between the plugin's init and deinit.

@@ -17,10 +17,19 @@ constexpr double kCountTrusted = 1.3;        // Estimates may be wrong by this f
 
 }  // namespace
 
+// How many bytes of a key are its first `parts` columns; 0 for damaged bytes.
+size_t StatsSampler::PrefixBytes(Slice key, uint parts) const {
+  const size_t all = key.size();
+  for (size_t i = 0; i < shape_.parts.size() && i < parts; i++) {
+    if (!SkipPart(shape_.parts[i].key, &key)) return 0;
+  }
+  return all - key.size();
+}
+
 void StatsSampler::Compare(Slice before, Slice now, Seen* seen) const {
   seen->pairs++;
   for (uint k = 0; k < parts_; k++) {
-    const size_t n = codec_->PrefixBytes(key_number_, now, k + 1);
+    const size_t n = PrefixBytes(now, k + 1);
     if (before.substr(0, n) != now.substr(0, n)) {
       for (; k < parts_; k++) seen->changes[k]++;
       return;
@@ -111,7 +120,7 @@ Status StatsSampler::ReadPlaces(Iterator* entries, Seen* seen) {
       seen->ranges_estimate += db_->EstimateRange(family_, place_first, before).keys;
     }
     for (uint k = 0; k < parts_; k++) {
-      const Slice prefix(before.data(), codec_->PrefixBytes(key_number_, before, k + 1));
+      const Slice prefix(before.data(), PrefixBytes(before, k + 1));
       if (!KeyAfterPrefix(prefix, &after)) after.clear();
       const uint64_t run = db_->EstimateRange(family_, prefix, after).keys;
       seen->run_rows[k] += std::max<uint64_t>(run, 1);
@@ -144,8 +153,7 @@ Status StatsSampler::CountBySkipping(Iterator* entries, uint part, uint64_t* dis
   while (entries->Valid()) {
     if (++count > kSkipsMax) return Status::Ok();
     const Slice key = entries->key();
-    if (!KeyAfterPrefix(key.substr(0, codec_->PrefixBytes(key_number_, key, part + 1)), &next))
-      break;
+    if (!KeyAfterPrefix(key.substr(0, PrefixBytes(key, part + 1)), &next)) break;
     entries->Seek(next);
   }
   TIDESDB_TRY(entries->status());

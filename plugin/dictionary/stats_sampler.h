@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "codec/table_codec.h"
+#include "codec/key_literals.h"
 #include "codec/table_stats.h"
 #include "tidesdb/db.h"
 
@@ -16,10 +16,9 @@ namespace tidesdb::plugin {
 
 class StatsSampler {
  public:
-  // key_number: MAX_KEY for a table without a primary key. parts: the number of wanted prefixes of
-  // the key.
-  StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
-      : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
+  // shape: of the family's keys. parts: the number of wanted prefixes of a key.
+  StatsSampler(Db* db, const KeyShape& shape, ColumnFamily* family, uint parts)
+      : db_(db), shape_(shape), family_(family), parts_(parts) {}
 
   // *rows: the expected number. Afterwards it is exact if all were read, or an estimate if the
   // entries read contradict it.
@@ -44,11 +43,11 @@ class StatsSampler {
   Status CountBySkipping(Iterator* entries, uint part, uint64_t* distinct);
   void Compare(Slice before, Slice now, Seen* seen) const;
   std::string KeyAt(Slice first, Slice last, double share) const;
+  size_t PrefixBytes(Slice key, uint parts) const;
 
   Db* const db_;
-  const TableCodec* const codec_;
+  const KeyShape& shape_;
   ColumnFamily* const family_;
-  const uint key_number_;
   const uint parts_;
 };
 

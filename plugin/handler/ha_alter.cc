@@ -174,6 +174,10 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
              const Status restarted = RestartAutoIncrement(*info->create_info, &plan->change.def);
              if (!restarted.ok()) return AlterError(restarted);
              changes.push_back(plan->change);
+             const auto changed_table = engine->dictionary.Find(plan->change.name);
+             if (!changed_table.ok()) return AlterError(changed_table.status());
+             // It may lose indexes that are being measured.
+             if (*changed_table != nullptr) engine->statistics.Withdraw(**changed_table);
              if (plan->builder == nullptr) continue;
              // Its writes may be duplicates that no later check would find.
              if (plan->builder->any_unique()) {

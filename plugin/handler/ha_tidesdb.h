@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dictionary/table_statistics.h"
 #include "handler/ranges_ahead.h"
 #include "handler/row_reader.h"
 #include "handler/row_writer.h"
@@ -168,7 +169,7 @@ class ha_tidesdb final : public handler {
 
   // --- table_numbers.cc ---
   Status RefreshStats(bool now);
-  Status MeasureStats(TableStats* stats_now);
+  StatsPlan PlanStats() const;
   void LookAtStats();
   void FillRecordsPerKey();
   uint64_t EqualRows(uint index, const key_range* start, const key_range* end) const;

@@ -7,7 +7,6 @@
 #include "base/guard.h"
 #include "base/stage.h"
 #include "dictionary/engine.h"
-#include "dictionary/stats_sampler.h"
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
@@ -89,38 +88,30 @@ double ha_tidesdb::IndexBytes() const {
   return bytes;
 }
 
-Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
-  uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(0, open_.state->rows));
-  const bool hidden = open_.codec.hidden_key();
-  TableStats::Index primary;
-  const uint primary_number = hidden ? MAX_KEY : table_share->primary_key;
-  const uint primary_parts = hidden ? 0 : table->key_info[primary_number].user_defined_key_parts;
-  TIDESDB_TRY(StatsSampler(engine->db.get(), &open_.codec, open_.state->primary, primary_number,
-                           primary_parts)
-                  .Measure(&rows, &primary));
-  stats_now->rows = rows;
-  stats_now->row_bytes = primary.entry_bytes;
+StatsPlan ha_tidesdb::PlanStats() const {
+  StatsPlan plan;
+  plan.table = open_.state;
+  plan.shapes = open_.state->key_shapes();
+  plan.rows = {open_.state->primary, 0};
   for (uint i = 0; i < table_share->keys; i++) {
+    const KEY& key = table->key_info[i];
     if (open_.codec.is_primary(i)) {
-      stats_now->indexes.push_back(primary);
-      continue;
+      plan.rows.parts = key.user_defined_key_parts;
+      plan.keys.push_back(plan.rows);
+    } else {
+      plan.keys.push_back({open_.families[i], key.ext_key_parts});
     }
-    TableStats::Index index;
-    uint64_t entries = rows;
-    TIDESDB_TRY(StatsSampler(engine->db.get(), &open_.codec, open_.families[i], i,
-                             table->key_info[i].ext_key_parts)
-                    .Measure(&entries, &index));
-    stats_now->indexes.push_back(std::move(index));
   }
-  return Status::Ok();
+  return plan;
 }
 
-// Checks the statistics and measures them again if too many rows have changed.
+// Checks the statistics and has them measured again if too many rows have changed: in the background, if the old ones
+// are of any use.
 Status ha_tidesdb::RefreshStats(bool now) {
   LookAtStats();
   const TableStats* const known = open_.known_stats.get();
-  const uint64_t changes = open_.state->changes;
   int64_t last = open_.state->stats_taken_ms;
+  const uint64_t changes = open_.state->changes;
   if (!now) {
     const uint64_t many = known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
     if (known != nullptr && changes <= many) return Status::Ok();
@@ -131,13 +122,12 @@ Status ha_tidesdb::RefreshStats(bool now) {
   if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
   // One at a time; a second thread uses the existing numbers.
   if (!open_.state->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
-  auto measured = std::make_shared<TableStats>();
-  const int64_t counted = open_.state->rows;
-  TIDESDB_TRY(MeasureStats(measured.get()));
-  open_.state->rows += static_cast<int64_t>(measured->rows) - std::max<int64_t>(0, counted);
-  open_.state->changes -= std::min(changes, open_.state->changes.load());
-  TIDESDB_TRY(engine->dictionary.SaveStats(*open_.state, *measured));
-  open_.state->set_stats(std::move(measured));
+  if (now) engine->statistics.Withdraw(*open_.state);
+  if (!now && known != nullptr && changes < TableState::kUncounted && !open_.is_temporary()) {
+    engine->statistics.Ask(PlanStats());
+    return Status::Ok();
+  }
+  TIDESDB_TRY(engine->statistics.Measure(PlanStats()));
   LookAtStats();
   return Status::Ok();
 }

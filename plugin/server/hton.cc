@@ -62,6 +62,7 @@ Status OpenEngine() {
   sysvars::ShowOptions(opening->db->options());
   Status opened = opening->branches.Recover(opening->db.get());
   if (opened.ok()) opened = opening->dictionary.Open(opening->db.get());
+  if (opened.ok()) opened = opening->statistics.Start(&opening->dictionary, instruments);
   if (!opened.ok()) {
     opening->branches.Clear();
     opening->db->Close().IgnoreError();
@@ -145,6 +146,7 @@ int Init(void* p) noexcept {
 int Deinit(void*) noexcept {
   return guard::Run([&] {
     if (engine == nullptr) return 0;
+    engine->statistics.Stop();
     const Status saved = engine->dictionary.SaveAutoIncrements();
     // After a crash it would be the same.
     if (!saved.ok()) {
