@@ -18,6 +18,14 @@ constexpr uint64_t kPrepareBytes = 512 << 10;
 constexpr uint64_t kPrepareGroupBytesMax = 128 << 10;
 constexpr uint64_t kPageBytes = 4096;
 
+// Where the write of records in [begin, end) ends. The first write of a page goes to its end: a page
+// of a recycled segment that has left the page cache would be read if only a part of it were written.
+uint64_t WriteEnd(uint64_t begin, uint64_t end, uint64_t capacity) {
+  const uint64_t page_end = (end + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const bool enters_page = page_end >= begin + kPageBytes;
+  return enters_page ? std::max(end, std::min(page_end, capacity)) : end;
+}
+
 }  // namespace
 
 // --- Appending ---
@@ -34,7 +42,7 @@ Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes, 
   TIDESDB_TRY(MakeRoom(bytes, reserved_));
   if (synced_ >= end_) unsynced_since_us_ = options_.clock->NowMicros();
   if (sync_follows) PrepareBlocks(bytes);
-  if (Status status = WriteRecords(payloads, sync_follows); !status.ok()) {
+  if (Status status = WriteRecords(payloads); !status.ok()) {
     return Fail(std::move(status));
   }
   end_ = here();
@@ -73,7 +81,7 @@ void WalSet::PrepareBlocks(uint64_t bytes) {
 }
 
 // REQUIRES: there is room.
-Status WalSet::WriteRecords(std::span<const Slice> payloads, bool sync_follows) {
+Status WalSet::WriteRecords(std::span<const Slice> payloads) {
   TIDESDB_FAILPOINT_STATUS("wal_before_write");
   buffer_.clear();
   uint64_t buffer_offset = offset_;  // File offset of the buffer's first byte.
@@ -100,12 +108,8 @@ Status WalSet::WriteRecords(std::span<const Slice> payloads, bool sync_follows) 
     at += WalRecordBytes(payload.size());
     buffer_.resize(at - buffer_offset);  // The padding.
   }
-  // To the end of the page: a page of a recycled segment that has left the page cache would be read
-  // if only a part of it were written.
-  if (sync_follows) {
-    const uint64_t page_end = (at + kPageBytes - 1) / kPageBytes * kPageBytes;
-    buffer_.resize(std::max(at, std::min(page_end, capacity_)) - buffer_offset);
-  }
+  const uint64_t end = WriteEnd(offset_, at, capacity_);
+  if (end > at) buffer_.resize(end - buffer_offset);
   TIDESDB_TRY(write(buffer_offset, buffer_));
   Count(Counter::kWalBytesWritten, at - offset_);
   offset_ = at;
@@ -211,13 +215,14 @@ Status WalSet::BeginSegment(uint32_t number, std::shared_ptr<PositionalFile> fil
   std::string bytes(kWalFrameBytes, '\0');
   EncodeWalFrame(frame, payload, bytes.data());
   bytes += payload;
-  bytes.resize(WalRecordBytes(payload.size()));
+  const uint64_t end = WalRecordBytes(payload.size());
+  bytes.resize(WriteEnd(0, end, file->size()));
   TIDESDB_TRY(file->WriteAt(0, bytes));
   stats_.writes++;
-  Count(Counter::kWalBytesWritten, bytes.size());
+  Count(Counter::kWalBytesWritten, end);
   file_ = std::move(file);
   number_ = number;
-  offset_ = first_offset_ = bytes.size();
+  offset_ = first_offset_ = end;
   prepared_end_ = 0;
   capacity_ = file_->size();
   segments_[number] = {.file_bytes = capacity_, .end = WalPosition(), .file = file_};
@@ -386,7 +391,7 @@ Status WalSet::WriteSyncMark(bool* written) {
   // Not worth its own segment; and a segment's start already says it.
   if (!fits || !HasRecords()) return Status::Ok();
   const Slice payloads[] = {mark};
-  if (Status status = WriteRecords(payloads, true); !status.ok()) {
+  if (Status status = WriteRecords(payloads); !status.ok()) {
     return Fail(std::move(status));
   }
   *written = true;

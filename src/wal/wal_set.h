@@ -147,7 +147,7 @@ class WalSet {
   // Before `bytes` bytes that will be synced: writes the reserved blocks from here on, if none are left that were.
   // A hint to the file system.
   void PrepareBlocks(uint64_t bytes) REQUIRES(mu_);
-  Status WriteRecords(std::span<const Slice> payloads, bool sync_follows) REQUIRES(mu_);
+  Status WriteRecords(std::span<const Slice> payloads) REQUIRES(mu_);
   Status SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& files) REQUIRES(sync_mu_)
       EXCLUDES(mu_);
   // Notes that everything before `place` is durable.

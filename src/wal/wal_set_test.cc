@@ -190,31 +190,49 @@ TEST(WalSetTest, RetiredSegmentsAreRecycled) {
   EXPECT_LE(log.fs->List(WalHarness::kDir)->size(), 4u);
 }
 
-TEST(WalSetTest, SyncedGroupsOverwriteWholePagesOfARecycledSegment) {
-  WalHarness log(16 << 10);
-  ASSERT_TRUE(log.Open().ok());
-  for (int i = 0; i < 12; i++) {
-    ASSERT_TRUE(log.Append({5000}).ok());
-    ASSERT_TRUE(log.wal->RetireBelow(log.wal->current_segment()).ok());
+TEST(WalSetTest, GroupsOverwriteWholePagesOfARecycledSegment) {
+  for (const bool synced : {false, true}) {
+    WalHarness log(16 << 10);
+    ASSERT_TRUE(log.Open().ok());
+    for (int i = 0; i < 12; i++) {
+      ASSERT_TRUE(log.Append({5000}).ok());
+      ASSERT_TRUE(log.wal->RetireBelow(log.wal->current_segment()).ok());
+    }
+    const uint64_t first = log.wal->current_segment();
+    ASSERT_TRUE(log.wal->Rotate().ok());
+    const std::string path = log.Path(static_cast<uint32_t>(log.wal->current_segment()));
+    const auto page = [&](size_t i) {
+      return ReadWholeFile(*log.fs, path)->substr(i * 4096, 4096);
+    };
+    EXPECT_EQ(page(0).back(), '\0');
+    ASSERT_NE(page(1).back(), '\0');  // Of the segment before.
+    const uint64_t before = log.metrics.Get(Counter::kWalBytesWritten);
+    ASSERT_TRUE(log.Append({1000}, 0, synced).ok());
+    EXPECT_LT(log.metrics.Get(Counter::kWalBytesWritten) - before, 1100u);
+    EXPECT_EQ(page(0).find_last_not_of('\0') / 1000, 1u);
+    EXPECT_NE(page(1)[2000], '\0');
+    // Within the page, into the next, and over several.
+    ASSERT_TRUE(log.Append({1000}, 0, synced).ok());
+    EXPECT_NE(page(1)[2000], '\0');
+    ASSERT_TRUE(log.Append({3000}, 0, synced).ok());
+    EXPECT_EQ(page(1)[2000], '\0');
+    EXPECT_EQ(page(1).back(), '\0');
+    EXPECT_NE(page(2)[4095], '\0');
+    ASSERT_TRUE(log.Append({5000}, 0, synced).ok());
+    EXPECT_EQ(page(2).back(), '\0');
+    // Up to the last byte of the segment, which has no room for a whole page.
+    for (int i = 0; i < 40; i++) {
+      ASSERT_TRUE(log.Append({1000}, 0, synced).ok());
+      if (synced) {
+        ASSERT_TRUE(log.Sync().ok());
+      }
+    }
+    log.Kill();
+    const Replayed replayed = log.Replay(first);
+    ASSERT_TRUE(replayed.status.ok()) << replayed.status.ToString();
+    ASSERT_GE(replayed.payloads.size(), 41u);
+    EXPECT_EQ(replayed.payloads.back(), log.model.back());
   }
-  const uint64_t first = log.wal->current_segment();
-  ASSERT_TRUE(log.wal->Rotate().ok());
-  const std::string path = log.Path(static_cast<uint32_t>(log.wal->current_segment()));
-  ASSERT_NE((*ReadWholeFile(*log.fs, path))[4095], '\0');  // Of the segment before.
-  const uint64_t before = log.metrics.Get(Counter::kWalBytesWritten);
-  ASSERT_TRUE(log.Append({1000}, 0, true).ok());
-  ASSERT_TRUE(log.Sync().ok());
-  EXPECT_LT(log.metrics.Get(Counter::kWalBytesWritten) - before, 1100u);
-  const std::string page = ReadWholeFile(*log.fs, path)->substr(0, 4096);
-  EXPECT_EQ(page.find_last_not_of('\0') / 1000, 1u);
-  EXPECT_NE((*ReadWholeFile(*log.fs, path))[4096 + 2000], '\0');
-  // Up to the last byte of the segment, which has no room for a whole page.
-  for (int i = 0; i < 40; i++) ASSERT_TRUE(log.Append({1000}, 0, true).ok() && log.Sync().ok());
-  log.Kill();
-  const Replayed replayed = log.Replay(first);
-  ASSERT_TRUE(replayed.status.ok()) << replayed.status.ToString();
-  ASSERT_GE(replayed.payloads.size(), 41u);
-  EXPECT_EQ(replayed.payloads.back(), log.model.back());
 }
 
 // What the disk writes for a log of its own files.
