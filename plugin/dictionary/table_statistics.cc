@@ -12,12 +12,16 @@ namespace {
 
 constexpr char kThreadName[] = "tdb-stats";
 
+// Names the table's rows, whatever DDL changes beside them.
+uint32_t FamilyOf(const TableState& table) { return table.def.primary_family; }
+
 Status MeasureTable(Db* db, const StatsPlan& plan, TableStats* measured) {
   measured->rows = static_cast<uint64_t>(std::max<int64_t>(0, plan.table->rows));
   const auto measure = [&](const StatsPlan::Source& source, uint64_t* entries,
                            TableStats::Index* index) {
-    const KeyShape& shape = plan.shapes->at(source.family->id());
-    return StatsSampler(db, shape, source.family, source.parts).Measure(entries, index);
+    const auto shape = plan.shapes->find(source.family->id());
+    if (shape == plan.shapes->end()) return Status::InvalidArgument("the keys are not known");
+    return StatsSampler(db, shape->second, source.family, source.parts).Measure(entries, index);
   };
   TableStats::Index rows;
   TIDESDB_TRY(measure(plan.rows, &measured->rows, &rows));
@@ -58,7 +62,40 @@ void TableStatistics::Stop() {
   started_ = false;
 }
 
+// The end of a measurement.
+class TableStatistics::MeasureEnd {
+ public:
+  MeasureEnd(TableStatistics* all, uint32_t family) : all_(all), family_(family) {}
+  ~MeasureEnd() {
+    const LatchGuard guard(all_->latch_);
+    std::erase(all_->measured_, family_);
+    all_->changed_.WakeAll();
+  }
+  MeasureEnd(const MeasureEnd&) = delete;
+  MeasureEnd& operator=(const MeasureEnd&) = delete;
+
+ private:
+  TableStatistics* const all_;
+  const uint32_t family_;
+};
+
+// The caller holds the latch.
+bool TableStatistics::IsMeasured(uint32_t family) const {
+  return std::find(measured_.begin(), measured_.end(), family) != measured_.end();
+}
+
 Status TableStatistics::Measure(const StatsPlan& plan) {
+  const uint32_t family = FamilyOf(*plan.table);
+  {
+    const LatchGuard guard(latch_);
+    while (IsMeasured(family)) changed_.Wait(latch_);
+    measured_.push_back(family);
+  }
+  const MeasureEnd end(this, family);
+  return MeasureAlone(plan);
+}
+
+Status TableStatistics::MeasureAlone(const StatsPlan& plan) {
   TableState& table = *plan.table;
   const uint64_t changes = table.changes;
   const int64_t counted = table.rows;
@@ -73,23 +110,32 @@ Status TableStatistics::Measure(const StatsPlan& plan) {
 
 void TableStatistics::Ask(StatsPlan plan) {
   const LatchGuard guard(latch_);
+  const auto same = [&](const StatsPlan& asked) { return asked.table == plan.table; };
+  if (std::any_of(asked_.begin(), asked_.end(), same)) return;
   asked_.push_back(std::move(plan));
   changed_.WakeAll();
 }
 
 void TableStatistics::Withdraw(const TableState& table) {
   const LatchGuard guard(latch_);
-  std::erase_if(asked_, [&](const StatsPlan& plan) { return plan.table.get() == &table; });
-  while (measured_ == &table) changed_.Wait(latch_);
+  const uint32_t family = FamilyOf(table);
+  std::erase_if(asked_, [&](const StatsPlan& plan) { return FamilyOf(*plan.table) == family; });
+  while (IsMeasured(family)) changed_.Wait(latch_);
 }
 
+// In one step, so that Withdraw finds it asked for or measured.
 bool TableStatistics::TakeAsked(StatsPlan* plan) {
   const LatchGuard guard(latch_);
-  while (asked_.empty() && !stopping_) changed_.Wait(latch_);
-  if (stopping_) return false;
+  while (!stopping_ && (asked_.empty() || IsMeasured(FamilyOf(*asked_.front().table)))) {
+    changed_.Wait(latch_);
+  }
+  if (stopping_) {
+    asked_.clear();
+    return false;
+  }
   *plan = std::move(asked_.front());
   asked_.pop_front();
-  measured_ = plan->table.get();
+  measured_.push_back(FamilyOf(*plan->table));
   return true;
 }
 
@@ -98,10 +144,9 @@ void TableStatistics::Run() {
   if (instruments_ != nullptr) instruments_->ThreadBegins(kThreadName);
   StatsPlan plan;
   while (TakeAsked(&plan)) {
-    Measure(plan).IgnoreError();
-    const LatchGuard guard(latch_);
-    measured_ = nullptr;
-    changed_.WakeAll();
+    const MeasureEnd end(this, FamilyOf(*plan.table));
+    if (!plan.table->outdated) MeasureAlone(plan).IgnoreError();
+    plan = {};
   }
   if (instruments_ != nullptr) instruments_->ThreadEnds();
 }

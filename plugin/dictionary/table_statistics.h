@@ -36,21 +36,26 @@ class TableStatistics {
 
   // instruments: null, or outlives this object. Errors: kIoError if there can be no thread.
   Status Start(Dictionary* dictionary, Instruments* instruments);
-  // Forgets what is asked for. Waits for the measurement that runs.
+  // Forgets what is asked for. Waits for the measurement that runs in the background.
   void Stop();
 
-  // Measures, saves and shows the table's statistics.
+  // Measures, saves and shows the table's statistics; first waits if another thread does so.
   Status Measure(const StatsPlan& plan);
   // Does so soon, in the background. An error leaves the old numbers, which suffice.
   void Ask(StatsPlan plan);
-  // Nothing in the background reads the table or saves its statistics from here on, until somebody asks for it again.
+  // Nobody reads the table for its statistics or saves them from here on, until somebody asks for it again. Means
+  // every state of the table with these rows: DDL may have made a new one since it was asked for.
   void Withdraw(const TableState& table);
 
  private:
+  class MeasureEnd;
+
   static void* RunThread(void* self);
+  Status MeasureAlone(const StatsPlan& plan);
   void Run();
-  // Waits for something to measure. False: stopping.
+  // Waits for something to measure, and begins it. False: stopping.
   bool TakeAsked(StatsPlan* plan);
+  bool IsMeasured(uint32_t family) const;
 
   Dictionary* dictionary_ = nullptr;
   Instruments* instruments_ = nullptr;
@@ -59,7 +64,7 @@ class TableStatistics {
   Latch latch_{LatchOf::kStatistics};  // Guards the rest. Nothing is measured under it.
   LatchSignal changed_;
   std::deque<StatsPlan> asked_;
-  const TableState* measured_ = nullptr;  // By thread_, now.
+  std::vector<uint32_t> measured_;  // The rows' families of the tables that are measured now.
   bool stopping_ = false;
 };
 

@@ -23,6 +23,8 @@ constexpr uint64_t kFewRows = 48;
 
 constexpr int64_t kStatsPauseMs = 5000;
 constexpr uint64_t kStatsChangesMin = 200;
+// The statistics of a table that has grown by more are of no use.
+constexpr int64_t kGrowthMax = 10;
 
 struct FileSizes {
   uint64_t files = 0;
@@ -118,12 +120,14 @@ Status ha_tidesdb::RefreshStats(bool now) {
     if (known == nullptr && changes == 0 && (last != 0 || open_.state->rows <= 0))
       return Status::Ok();
   }
+  const bool outgrown =
+      known != nullptr && open_.state->rows > kGrowthMax * static_cast<int64_t>(known->rows);
   const int64_t time = NowMs();
-  if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
+  if (!now && !outgrown && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
   // One at a time; a second thread uses the existing numbers.
   if (!open_.state->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
-  if (now) engine->statistics.Withdraw(*open_.state);
-  if (!now && known != nullptr && changes < TableState::kUncounted && !open_.is_temporary()) {
+  const bool useful = known != nullptr && !outgrown && changes < TableState::kUncounted;
+  if (!now && useful && !open_.is_temporary()) {
     engine->statistics.Ask(PlanStats());
     return Status::Ok();
   }

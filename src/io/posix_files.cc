@@ -250,7 +250,7 @@ class PosixWritableFile final : public WritableFile {
   Status DropBehind() {
     while (out_.size() - started_ >= kDropStepBytes) {
       TIDESDB_TRY(out_.WriteBack(started_, kDropStepBytes, false));
-      if (started_ > 0) {
+      if (started_ >= kDropStepBytes) {
         TIDESDB_TRY(out_.WriteBack(started_ - kDropStepBytes, kDropStepBytes, true));
       }
       started_ += kDropStepBytes;
