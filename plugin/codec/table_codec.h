@@ -146,14 +146,14 @@ class TableCodec {
   // The primary key of an entry's row. *primary_key points into key or value, or into *buffer.
   bool PrimaryKeyOfEntry(uint key_number, Slice key, Slice value, std::string* buffer,
                          Slice* primary_key) const;
-  // How many bytes of an entry's key are the first `parts` columns; 0 for damaged bytes.
-  size_t PrefixBytes(uint key_number, Slice key, uint parts) const;
   // How to show an index's keys to people; the result is independent of this object.
   KeyShape ShapeOf(TABLE* table, uint key_number) const;
   static KeyShape HiddenKeyShape();
   uint parts(uint key_number) const { return static_cast<uint>(indexes_[key_number].parts.size()); }
 
  private:
+  // How many bytes of an entry's key are the first `parts` columns; 0 for damaged bytes.
+  size_t PrefixBytes(uint key_number, Slice key, uint parts) const;
   static constexpr uint32_t kNoColumn = ~0U;
 
   struct Part {

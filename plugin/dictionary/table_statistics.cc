@@ -84,10 +84,11 @@ bool TableStatistics::IsMeasured(uint32_t family) const {
   return std::find(measured_.begin(), measured_.end(), family) != measured_.end();
 }
 
-Status TableStatistics::Measure(const StatsPlan& plan) {
+Status TableStatistics::Measure(const StatsPlan& plan, IfMeasured if_measured) {
   const uint32_t family = FamilyOf(*plan.table);
   {
     const LatchGuard guard(latch_);
+    if (if_measured == IfMeasured::kSkip && IsMeasured(family)) return Status::Ok();
     while (IsMeasured(family)) changed_.Wait(latch_);
     measured_.push_back(family);
   }

@@ -39,8 +39,10 @@ class TableStatistics {
   // Forgets what is asked for. Waits for the measurement that runs in the background.
   void Stop();
 
-  // Measures, saves and shows the table's statistics; first waits if another thread does so.
-  Status Measure(const StatsPlan& plan);
+  // Measures, saves and shows the table's statistics. If another thread does so: kWait waits for it first, kSkip
+  // returns at once and leaves it to that thread.
+  enum class IfMeasured : uint8_t { kWait, kSkip };
+  Status Measure(const StatsPlan& plan, IfMeasured if_measured);
   // Does so soon, in the background. An error leaves the old numbers, which suffice.
   void Ask(StatsPlan plan);
   // Nobody reads the table for its statistics or saves them from here on, until somebody asks for it again. Means

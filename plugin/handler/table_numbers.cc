@@ -131,7 +131,9 @@ Status ha_tidesdb::RefreshStats(bool now) {
     engine->statistics.Ask(PlanStats());
     return Status::Ok();
   }
-  TIDESDB_TRY(engine->statistics.Measure(PlanStats()));
+  // A pause does not keep many statements from an outgrown table: the first one measures it.
+  using IfMeasured = TableStatistics::IfMeasured;
+  TIDESDB_TRY(engine->statistics.Measure(PlanStats(), now ? IfMeasured::kWait : IfMeasured::kSkip));
   LookAtStats();
   return Status::Ok();
 }

@@ -32,6 +32,11 @@ class PosixFsTest : public testing::Test {
   void TearDown() override { EXPECT_TRUE(RemoveTree(*fs_, dir_).ok()); }
 
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  bool IsInMemory() const {
+    struct statfs info = {};
+    CHECK(::statfs(dir_.c_str(), &info) == 0);
+    return info.f_type == TMPFS_MAGIC;
+  }
 
   std::unique_ptr<FileSystem> fs_ = NewPosixFileSystem();
   std::string dir_;
@@ -126,9 +131,7 @@ size_t CachedPages(const std::string& path, size_t bytes) {
 }
 
 TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
-  struct statfs info = {};
-  ASSERT_EQ(::statfs(dir_.c_str(), &info), 0);
-  if (info.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file in memory is always there";
+  if (IsInMemory()) GTEST_SKIP() << "a file in memory is always there";
   constexpr size_t kBytes = (5 << 20) + 123;
   std::string contents(kBytes, 'x');
   for (size_t i = 0; i < kBytes; i += 100) contents[i] = static_cast<char>(i / 100);
@@ -152,9 +155,7 @@ TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
 }
 
 TEST_F(PosixFsTest, AlignedPiecesAreNeverInThePageCache) {
-  struct statfs info = {};
-  ASSERT_EQ(::statfs(dir_.c_str(), &info), 0);
-  if (info.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file in memory is always there";
+  if (IsInMemory()) GTEST_SKIP() << "a file in memory is always there";
   constexpr size_t kPiece = 64 << 10;
   const AlignedBytes piece = NewAlignedBytes(kPiece);
   auto out = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
