@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kDirectory[] = "/db";
 
-thread_local bool this_is_the_caller = false;  // Not a helper.
+[[maybe_unused]] thread_local bool this_is_the_caller = false;  // Not a helper.
 
 // With a helper and without.
 class LoadSorterTest : public testing::TestWithParam<bool> {

@@ -12,8 +12,10 @@ namespace tidesdb {
 
 namespace {
 
-constexpr size_t kWindowFirstBytes = 32 << 10;
+constexpr size_t kWindowFirstBytes = 16 << 10;
 constexpr size_t kWindowBytesMax = ScanState::kReadBytesMax;
+// A range up to its end; more could be in vain, as many scans stop early.
+constexpr size_t kRangeBytesMax = 32 << 10;
 
 // Filters are aligned to a cache line, so that a probe touches only one: new[] guarantees only 16.
 size_t LeadingBytes(BlockKind kind, const char* bytes) {
@@ -62,13 +64,20 @@ Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, siz
   // The next data block is adjacent to the last one, or after the index and filter of a partition.
   const bool started = last_offset_ != last_end_;
   const bool forward = started && offset >= last_end_ && offset - last_end_ <= kWindowBytesMax;
-  const bool backward = started && end <= last_offset_ && last_offset_ - end <= kWindowBytesMax;
+  const bool ranged = range_end_ > offset;  // So it runs forward.
+  const bool backward =
+      started && !ranged && end <= last_offset_ && last_offset_ - end <= kWindowBytesMax;
   Passed(offset, end);
-  if (offset >= bytes_offset_ && end - bytes_offset_ <= bytes_.size()) {
+  if (Holds(offset, n)) {
     return bytes_.substr(static_cast<size_t>(offset - bytes_offset_), n);
   }
   window_ = forward || backward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
   uint64_t wanted = std::max(n, window_);
+  if (ranged) {
+    // A range that ends soon is read at once; nothing behind a range is read.
+    const uint64_t left = range_end_ - offset;
+    wanted = std::max<uint64_t>(n, left <= kRangeBytesMax ? left : std::min(wanted, left));
+  }
   // If the scan runs backward, the bytes before the block's end, but not before the start of the
   // file.
   uint64_t from = backward ? end - std::min<uint64_t>(end, wanted) : offset;
@@ -91,27 +100,30 @@ Slice BlockSource::Contents(Slice decoded, BlockKind kind) {
   return decoded;
 }
 
-Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
-                          BlockRef* block) const {
-  if (cache_ == nullptr) return Load(handle, kind, scan, block);
+bool BlockSource::Find(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
+                       BlockRef* block) const {
+  if (cache_ == nullptr) return false;
   bool in_use = false;
   const uint64_t place = PlaceInCache(kind, handle.offset);
   BlockCache::Handle* const hit =
       fill_cache ? cache_->Lookup(file_number_, place) : cache_->Peek(file_number_, place, &in_use);
-  if (hit != nullptr) {
-    if (scan != nullptr) scan->Passed(handle.offset, handle.end());
-    block->PinCached(cache_, hit, Contents(cache_->Bytes(hit), kind));
-    if (in_use) block->set_in_use();
-    return Status::Ok();
-  }
-  if (!fill_cache) return Load(handle, kind, scan, block);
+  if (hit == nullptr) return false;
+  if (scan != nullptr) scan->Passed(handle.offset, handle.end());
+  block->PinCached(cache_, hit, Contents(cache_->Bytes(hit), kind));
+  if (in_use) block->set_in_use();
+  return true;
+}
+
+Status BlockSource::FetchMissing(BlockHandle handle, BlockKind kind, bool fill_cache,
+                                 ScanState* scan, BlockRef* block) const {
+  if (cache_ == nullptr || !fill_cache) return Load(handle, kind, scan, block);
   if (scan == nullptr) ++thread_blocks_read;
   Decoded decoded;
   TIDESDB_TRY(Decode(handle, kind, scan, cache_, &decoded));
   const CachePriority priority =
       kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
-  BlockCache::Handle* pinned =
-      cache_->Insert(file_number_, place, std::move(decoded.bytes), decoded.size, priority);
+  BlockCache::Handle* pinned = cache_->Insert(file_number_, PlaceInCache(kind, handle.offset),
+                                              std::move(decoded.bytes), decoded.size, priority);
   block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
   return Status::Ok();
 }

@@ -33,6 +33,11 @@ class ScanState {
   // call.
   // REQUIRES: n <= kReadBytesMax.
   Result<Slice> Read(const RandomAccessFile& file, uint64_t offset, size_t n);
+  bool Holds(uint64_t offset, size_t n) const {
+    return offset >= bytes_offset_ && offset - bytes_offset_ + n <= bytes_.size();
+  }
+  // The scan needs no block at or behind that place; 0: not known.
+  void SetRangeEnd(uint64_t end) { range_end_ = end; }
   // A block was read by other means: the scan continues after it.
   void Passed(uint64_t offset, uint64_t end) {
     last_offset_ = offset;
@@ -48,6 +53,7 @@ class ScanState {
   uint64_t last_offset_ = 0;   // The previous block, [last_offset_, last_end_). Equal: none.
   uint64_t last_end_ = 0;
   size_t window_ = 0;  // Bytes to read at once; 0: not known to be a scan yet.
+  uint64_t range_end_ = 0;
   Decompressor decompressor_;
 };
 
@@ -61,7 +67,15 @@ class BlockSource {
 
   // A block's contents. scan may be null. Errors: kIoError, kCorruption.
   Status Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
-               BlockRef* block) const;
+               BlockRef* block) const {
+    if (Find(handle, kind, fill_cache, scan, block)) return Status::Ok();
+    return FetchMissing(handle, kind, fill_cache, scan, block);
+  }
+  // Its two parts. Find returns: whether the cache has the block.
+  bool Find(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
+            BlockRef* block) const;
+  Status FetchMissing(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
+                      BlockRef* block) const;
 
   // Puts contents into the cache that are at this place of a file that was just written.
   static void PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset, BlockKind kind,

@@ -17,7 +17,7 @@ void TableIter::SeekToFirst() {
   top_.SeekToFirst();
   if (!LoadIndex()) return;
   index_.SeekToFirst();
-  if (!LoadData()) return;
+  if (!LoadData(/*forward=*/true)) return;
   data_.SeekToFirst();
   if (!data_.Valid()) NextBlock();
 }
@@ -27,7 +27,7 @@ void TableIter::SeekToLast() {
   top_.SeekToLast();
   if (!LoadIndex()) return;
   index_.SeekToLast();
-  if (!LoadData()) return;
+  if (!LoadData(/*forward=*/false)) return;
   data_.SeekToLast();
   if (!data_.Valid()) PrevBlock();
 }
@@ -37,7 +37,7 @@ void TableIter::Seek(Slice user_key, Trailer trailer) {
   top_.Seek(user_key, trailer);
   if (!LoadIndex()) return;
   index_.Seek(user_key, trailer);
-  if (!LoadData()) return;
+  if (!LoadData(/*forward=*/true)) return;
   data_.Seek(user_key, trailer);
   // The separator above can be greater than the block's last entry.
   if (!data_.Valid()) NextBlock();
@@ -52,7 +52,7 @@ void TableIter::SeekForPrev(Slice user_key, Trailer trailer) {
   }
   if (!LoadIndex()) return;
   index_.Seek(user_key, trailer);
-  if (!LoadData()) return;
+  if (!LoadData(/*forward=*/false)) return;
   data_.SeekForPrev(user_key, trailer);
   if (!data_.Valid()) PrevBlock();
 }
@@ -90,7 +90,7 @@ bool TableIter::LoadIndex() {
   return true;
 }
 
-bool TableIter::LoadData() {
+bool TableIter::LoadData(bool forward) {
   if (!index_.Valid()) {
     // The top index says that an entry is here, and no partition is empty.
     return Fail(CorruptionAt(source_->path(), index_handle_.offset,
@@ -104,11 +104,29 @@ bool TableIter::LoadData() {
   }
   if (handle == data_handle_ && data_handle_.size != 0) return true;
   ClearData();
-  Status status = source_->Fetch(handle, BlockKind::kData, fill_cache_, &scan_, &data_block_);
-  if (!status.ok()) return Fail(std::move(status));
+  if (!source_->Find(handle, BlockKind::kData, fill_cache_, &scan_, &data_block_)) {
+    if (!scan_.Holds(handle.offset, static_cast<size_t>(handle.end() - handle.offset))) {
+      scan_.SetRangeEnd(forward ? RangeEnd() : 0);
+    }
+    Status status =
+        source_->FetchMissing(handle, BlockKind::kData, fill_cache_, &scan_, &data_block_);
+    if (!status.ok()) return Fail(std::move(status));
+  }
   data_.Reset(BlockView(data_block_.contents()), global_);
   data_handle_ = handle;
   return true;
+}
+
+uint64_t TableIter::RangeEnd() const {
+  if (upper_.empty()) return 0;
+  BlockIter last;
+  last.Reset(BlockView(index_block_.contents()), 0);
+  // The first separator from upper_ on: all keys of later blocks are greater.
+  last.Seek(upper_, kTrailerMax);
+  if (!last.Valid()) return 0;
+  BlockHandle handle;
+  Slice value = last.value();
+  return GetBlockHandle(&value, &handle) ? handle.end() : 0;
 }
 
 bool TableIter::StepForward() {
@@ -123,7 +141,7 @@ bool TableIter::StepForward() {
     if (!LoadIndex()) return false;
     index_.SeekToFirst();
   }
-  return LoadData();
+  return LoadData(/*forward=*/true);
 }
 
 bool TableIter::StepBackward() {
@@ -138,7 +156,7 @@ bool TableIter::StepBackward() {
     ClearData();
     return false;
   }
-  return LoadData();
+  return LoadData(/*forward=*/false);
 }
 
 void TableIter::NextBlock() {

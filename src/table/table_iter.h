@@ -64,7 +64,9 @@ class TableIter final : public InternalIterator {
   // These load the block that the level above points at, if it is not loaded yet. False: *status_
   // has the error, or the level above is not Valid(); the levels below are then at no entry.
   bool LoadIndex();
-  bool LoadData();
+  bool LoadData(bool forward);
+  // The end of the last block that upper_ leaves to the scan; 0: not in this partition, or unknown.
+  uint64_t RangeEnd() const;
   bool Fail(Status status);
   void ClearData();
 

@@ -12,10 +12,11 @@ constexpr auto kCoarse = TableReader::Precision::kCoarse;
 
 class CountingFile final : public RandomAccessFile {
  public:
-  CountingFile(std::shared_ptr<std::string> bytes, uint64_t* reads)
-      : file_(std::move(bytes)), reads_(reads) {}
+  CountingFile(std::shared_ptr<std::string> bytes, uint64_t* reads, uint64_t* bytes_read = nullptr)
+      : file_(std::move(bytes)), reads_(reads), bytes_read_(bytes_read) {}
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
     ++*reads_;
+    if (bytes_read_ != nullptr) *bytes_read_ += n;
     return file_.ReadAt(offset, n, scratch);
   }
   uint64_t size() const override { return file_.size(); }
@@ -23,6 +24,7 @@ class CountingFile final : public RandomAccessFile {
  private:
   const StringRandomAccessFile file_;
   uint64_t* const reads_;
+  uint64_t* const bytes_read_;
 };
 
 // Counts a table's requests for the cache's memory.
@@ -405,6 +407,49 @@ TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
     }
   }
   EXPECT_GT(reads, table->properties().data_blocks / 2 - 2);
+}
+
+// Reads of each of these places, and nothing behind the range.
+TEST(TableTest, AShortRangeIsReadAtOnce) {
+  const auto key = [](int i) { return "key" + std::to_string(10000 + i); };
+  EntryMap entries;
+  constexpr int kKeys = 5000;
+  for (int i = 0; i < kKeys; ++i) {
+    entries[{key(i), PackTrailer(1, ValueType::kPut)}] = std::string(100, 'v');
+  }
+  TableWriteOptions options;
+  options.block_bytes = 1024;
+  options.partition_blocks = kKeys;
+  const auto bytes = WriteTable(options, entries);
+  for (const bool fill_cache : {true, false}) {
+    for (const int rows : {1, 30, 100, 1000}) {
+      uint64_t reads = 0;
+      uint64_t bytes_read = 0;
+      auto cache = NewClockCache(1 << 20, 1024);
+      auto table = *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads, &bytes_read),
+                                      "test.tdb", 7, 0, cache.get());
+      TableReadOptions read;
+      read.fill_cache = fill_cache;
+      table->NewIterator(TableReadOptions())->SeekToLast();  // Now the cache has the index.
+      for (int from = 0; from + rows < kKeys - 100; from += kKeys / 4) {
+        reads = 0;
+        bytes_read = 0;
+        const auto iter = table->NewIterator(read);
+        const std::string first = key(from);
+        const std::string upper = key(from + rows);
+        iter->SetBounds(first, upper);
+        int seen = 0;
+        for (iter->Seek(first, kTrailerMax); iter->Valid() && iter->user_key() < upper;
+             iter->Next()) {
+          ASSERT_EQ(iter->user_key(), key(from + seen++));
+        }
+        ASSERT_EQ(seen, rows);
+        EXPECT_LE(reads, rows <= 100 ? 1u : 4u) << rows << " from " << from;
+        EXPECT_LE(bytes_read, 120u * static_cast<uint64_t>(rows) + 3 * 1024)
+            << rows << " from " << from;
+      }
+    }
+  }
 }
 
 TEST(TableTest, AHitPinsItsBlock) {
