@@ -212,7 +212,7 @@ void BlockMemory::Free(BlockSpan* span, char* bytes) {
     mapped_.fetch_sub(span->room, std::memory_order_relaxed);
     return UnmapMemory(span->start, span->room);
   }
-  if (!FreeSlot(span, bytes)) return Trim();
+  if (!FreeSlot(span, bytes)) return;
   const std::unique_ptr<BlockSpan> empty(span);
   resident_.fetch_sub(span->pages_written * kPageBytes, std::memory_order_relaxed);
   mapped_.fetch_sub(span_bytes_, std::memory_order_relaxed);
@@ -237,9 +237,9 @@ bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
   return true;
 }
 
-// Trims the sizes in turn, not the one with the freed slot: it will probably need it again.
-void BlockMemory::Trim() {
-  const auto too_much = [this] { return idle_bytes() > idle_max_.load(std::memory_order_relaxed); };
+// The sizes in turn: all of them may need their slots again.
+void BlockMemory::Trim(size_t idle_max) {
+  const auto too_much = [this, idle_max] { return idle_bytes() > idle_max; };
   if (!too_much()) return;
   const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
   for (size_t n = 0; n < classes_.size() && too_much(); ++n) {

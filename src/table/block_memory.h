@@ -2,8 +2,8 @@
 //
 // Why not the heap: one thread allocates blocks of all sizes and another frees them, as long as the
 // server runs. A heap keeps the gaps between the remaining blocks and soon has several times the
-// counted size. A span returns to the system with its last block, and free slots beyond idle_max
-// return page by page.
+// counted size. A span returns to the system with its last block. Free slots keep their pages for the
+// next blocks until Trim.
 //
 // Threads: any number at once; a mutex for each size.
 // Owns: the spans.
@@ -56,8 +56,9 @@ class BlockMemory {
   // Memory for `bytes`, aligned to a cache line.
   BlockBytes Allocate(size_t bytes);
 
-  // The bytes of free slots that may keep their pages.
-  void SetIdleMax(size_t bytes) { idle_max_.store(bytes, std::memory_order_relaxed); }
+  // Returns pages of free slots until idle_bytes() is at most that, or the others are shared with
+  // blocks. Each call of the system interrupts all processors, so only for memory that is needed.
+  void Trim(size_t idle_max);
 
   size_t live_bytes() const { return live_.load(std::memory_order_relaxed); }
   // Pages that were written and not freed, counted whole. At least live_bytes() while no thread
@@ -82,15 +83,12 @@ class BlockMemory {
   void Free(BlockSpan* span, char* bytes);
   // True: it was the span's last used slot, and the caller now owns the span.
   bool FreeSlot(BlockSpan* span, const char* bytes);
-  // Frees idle pages beyond idle_max_.
-  void Trim();
   void GiveBackSlot(BlockSpan* span, size_t slot);
 
   const size_t span_bytes_;
   const bool on_heap_;
   std::vector<std::unique_ptr<SizeClass>> classes_;  // From the smallest slots to the largest.
   // All relaxed: figures that publish nothing.
-  std::atomic<size_t> idle_max_ = SIZE_MAX;
   std::atomic<size_t> trim_turn_ = 0;
   std::atomic<size_t> live_ = 0;
   std::atomic<size_t> resident_ = 0;

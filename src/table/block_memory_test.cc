@@ -75,7 +75,6 @@ TEST(BlockMemoryTest, ASpanGoesBackWithItsLastBlock) {
 TEST(BlockMemoryTest, ChurnDoesNotFragment) {
   Random random(TestSeed(21));
   BlockMemory memory(64 * kMiB, false);
-  memory.SetIdleMax(2 * kMiB);
   std::vector<Marked> blocks;
   const auto size = [&random] { return 1024 + random.Uniform(63 << 10); };
   for (int i = 0; i < 1500; ++i) blocks.emplace_back(&memory, size(), 'a');
@@ -84,6 +83,7 @@ TEST(BlockMemoryTest, ChurnDoesNotFragment) {
     Marked& old = blocks[random.Uniform(blocks.size())];
     ASSERT_TRUE(i % 16 != 0 || old.Whole());
     old = Marked(&memory, size(), static_cast<char>(i));
+    memory.Trim(2 * kMiB);
     if (i % 1000 == 0) {
       const size_t live = Sum(blocks);
       EXPECT_LE(memory.resident_bytes(), live * 5 / 4 + kMiB);
@@ -99,12 +99,13 @@ TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
   Random random(TestSeed(22));
   for (const size_t size : {3000, 9000, 30'000}) {
     BlockMemory memory(64 * kMiB, false);
-    memory.SetIdleMax(kMiB);
     std::vector<Marked> blocks;
     while (memory.live_bytes() < 32 * kMiB) blocks.emplace_back(&memory, size, 'a');
     for (Marked& block : blocks) {
       if (random.OneIn(2)) block = Marked(&memory, 2 * size, 'b');
     }
+    EXPECT_GE(memory.resident_bytes(), 47 * kMiB);  // Until the memory is needed.
+    memory.Trim(kMiB);
     for (const Marked& block : blocks) ASSERT_TRUE(block.Whole());
     // A page is freed when all its blocks are: with small blocks some pages remain.
     const size_t edges = blocks.size() / 2 * std::min<size_t>(size, 4096);
@@ -117,7 +118,6 @@ TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
 TEST(BlockMemoryTest, ChurnOfOneSizeGivesNothingBack) {
   Random random(TestSeed(23));
   BlockMemory memory(64 * kMiB, false);
-  memory.SetIdleMax(kMiB);
   std::vector<Marked> blocks;
   while (memory.live_bytes() < 32 * kMiB) blocks.emplace_back(&memory, 9000, 'a');
   for (size_t i = blocks.size() / 20; i > 0; --i) {
@@ -128,6 +128,7 @@ TEST(BlockMemoryTest, ChurnOfOneSizeGivesNothingBack) {
   for (int i = 0; i < 5000; ++i) {
     const size_t before = memory.resident_bytes();
     blocks[random.Uniform(blocks.size())] = Marked(&memory, 9000, 'b');
+    memory.Trim(kMiB);
     changes += memory.resident_bytes() == before ? 0 : 1;
   }
   EXPECT_LT(changes, 100);
@@ -150,7 +151,6 @@ TEST(BlockMemoryTest, OnTheHeapItCountsTheSame) {
 // Allocated by one thread and freed by another, as in the cache.
 TEST(BlockMemoryTest, ThreadsFreeWhatOthersAllocated) {
   BlockMemory memory(64 * kMiB, false);
-  memory.SetIdleMax(64 << 10);
   struct Shelf {
     Mutex mu;
     std::vector<Marked> blocks GUARDED_BY(mu);
@@ -160,6 +160,7 @@ TEST(BlockMemoryTest, ThreadsFreeWhatOthersAllocated) {
     Random random(seed);
     for (int i = 0; i < 5000; ++i) {
       Marked mine(&memory, 1 + random.Skewed(17), static_cast<char>(i));
+      memory.Trim(64 << 10);
       MutexLock lock(shelf.mu);
       if (shelf.blocks.size() < 200) {
         shelf.blocks.push_back(std::move(mine));

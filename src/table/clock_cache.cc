@@ -37,7 +37,7 @@ constexpr uint64_t CounterOf(CachePriority priority) {
   return 0;
 }
 
-// The share of the capacity that may be idle between blocks: memory of evicted blocks for new ones.
+// The share of the capacity that may be idle in a full cache: memory of evicted blocks for new ones.
 constexpr size_t kIdleShare = 16;
 
 // The share of the capacity that counts as room.
@@ -255,7 +255,6 @@ class ClockCache final : public BlockCache {
     const size_t slots = std::max(std::bit_ceil(blocks * kSlotsPerBlock), kTableSlotsMin);
     for (size_t i = 0; i < shard_count_; ++i)
       shards_[i].Init(slots, static_cast<uint32_t>(i), &counts_);
-    memory_.SetIdleMax(bytes_max / kIdleShare);
   }
 
   ~ClockCache() override {
@@ -323,7 +322,8 @@ class ClockCache final : public BlockCache {
         return;
       case Slot::AfterUnpin::kFree:
         alone_.fetch_sub(ChargeOf(*handle), std::memory_order_relaxed);
-        std::unique_ptr<Slot> freed(handle);
+        std::unique_ptr<Slot>(handle).reset();
+        GiveBackIdle();
         return;
     }
   }
@@ -359,7 +359,7 @@ class ClockCache final : public BlockCache {
 
   void SetCapacity(size_t bytes_max) override {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
-    memory_.SetIdleMax(bytes_max / kIdleShare);
+    GiveBackIdle();
     // From all shards equally: one shard alone would lose blocks in use.
     const size_t share = Excess() / shard_count_;
     for (size_t i = 0; i < shard_count_ && share > 0; ++i) {
@@ -380,7 +380,8 @@ class ClockCache final : public BlockCache {
 
   bool HasRoom() const override {
     const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
-    const size_t taken = used_.load(std::memory_order_relaxed) + memory_.idle_bytes();
+    // More idle memory is room for new blocks.
+    const size_t taken = used_.load(std::memory_order_relaxed) + bytes_max / kIdleShare;
     return taken < bytes_max - bytes_max / kRoomShare;
   }
 
@@ -422,12 +423,24 @@ class ClockCache final : public BlockCache {
   // Evicts until the cache is within its capacity, first from the hash's shard.
   bool MakeRoom(uint64_t hash) {
     const size_t first = hash >> 48;
+    GiveBackIdle();
     for (size_t i = 0; i < shard_count_ && Full(); ++i) {
       Shard& shard = shards_[(first + i) & (shard_count_ - 1)];
-      MutexLock lock(shard.mu());
-      used_.fetch_sub(shard.Sweep(Excess()), std::memory_order_relaxed);
+      {
+        MutexLock lock(shard.mu());
+        used_.fetch_sub(shard.Sweep(Excess()), std::memory_order_relaxed);
+      }
+      GiveBackIdle();
     }
     return !Full();
+  }
+
+  // Idle memory goes before blocks do.
+  void GiveBackIdle() {
+    const size_t excess = Excess();
+    const size_t idle = memory_.idle_bytes();
+    const size_t kept = bytes_max_.load(std::memory_order_relaxed) / kIdleShare;
+    if (excess > 0 && idle > kept) memory_.Trim(std::max(kept, idle - std::min(idle, excess)));
   }
 
   void Reclaim(Slot& slot) {

@@ -86,6 +86,27 @@ TEST(ClockCacheTest, NeverOverItsCapacity) {
   EXPECT_GT(cache->GetStats().bytes, (size_t{15} << 16) - 10000);
 }
 
+// A merge's inputs go, and its output comes: in between no page goes to the system and back.
+TEST(ClockCacheTest, ErasedBlocksLeaveTheirMemoryToTheNext) {
+  auto cache = NewClockCache(64 << 20, 8 << 10);
+  constexpr uint64_t kBlocks = 4000;
+  for (uint64_t i = 0; i < kBlocks; ++i) {
+    PutAndRelease(cache.get(), 1 + i % 2, i, 8000, CachePriority::kData);
+  }
+  const size_t bytes = cache->GetStats().bytes;
+  cache->EraseFiles({1});
+  EXPECT_TRUE(cache->HasRoom());
+  if (!BlockMemory::kOnHeap) {
+    EXPECT_GT(cache->GetStats().bytes, bytes - bytes / 16);
+  }
+  // Blocks of another size take this memory before any block goes.
+  for (uint64_t i = 0; i < kBlocks / 2; ++i) {
+    PutAndRelease(cache.get(), 3, i, 16000, CachePriority::kData);
+    ASSERT_LE(cache->GetStats().bytes, size_t{64} << 20);
+  }
+  EXPECT_EQ(cache->GetStats().entries, kBlocks);
+}
+
 TEST(ClockCacheTest, PinnedBlocksStayAndOthersStandAlone) {
   auto cache = NewClockCache(64 << 10, 1024);
   std::vector<BlockCache::Handle*> pinned;
