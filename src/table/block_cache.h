@@ -57,7 +57,7 @@ class BlockCache {
   virtual bool Charge(size_t bytes) = 0;
   virtual void GiveBack(size_t bytes) = 0;
   virtual void SetCapacity(size_t bytes_max) = 0;
-  // Whether at least an eighth of the cache is free. A few atomic loads.
+  // Whether more than an eighth of the cache is free, beside what may be idle. A few atomic loads.
   virtual bool HasRoom() const = 0;
   virtual CacheStats GetStats() const = 0;
   // Whether any block is pinned. Visits all of them.

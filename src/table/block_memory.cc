@@ -83,6 +83,10 @@ struct BlockMemory::SizeClass {
       : heap(memory, this, slot_bytes, slots, 0) {}
 
   size_t slot_bytes() const { return heap.room; }
+  void CountWarm(size_t slots) {
+    warm_slots.fetch_add(slots, std::memory_order_relaxed);
+    heap.memory->warm_.fetch_add(slots * slot_bytes(), std::memory_order_relaxed);
+  }
   // The oldest first, so that the youngest become empty. Ordered by number, not by address, so that
   // the simulation can repeat a run.
   using Spans = std::map<uint64_t, BlockSpan*>;
@@ -90,12 +94,12 @@ struct BlockMemory::SizeClass {
   Mutex mu;
   // Removes a free slot of the span from, or adds it to, the free slots with pages.
   void Cool(BlockSpan* span, size_t slot) REQUIRES(mu) {
-    warm_slots.fetch_sub(1, std::memory_order_relaxed);
+    CountWarm(0 - size_t{1});
     span->warm.Clear(slot);
     if (--span->warm_slots == 0) warm.erase(span->number);
   }
   void Warm(BlockSpan* span, size_t slot) REQUIRES(mu) {
-    warm_slots.fetch_add(1, std::memory_order_relaxed);
+    CountWarm(1);
     span->warm.Set(slot);
     if (span->warm_slots++ == 0) warm.emplace(span->number, span);
   }
@@ -233,51 +237,51 @@ bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
   }
   size_class->open.erase(span->number);
   size_class->warm.erase(span->number);
-  size_class->warm_slots.fetch_sub(span->warm_slots, std::memory_order_relaxed);
+  size_class->CountWarm(0 - span->warm_slots);
   return true;
 }
 
-// The sizes in turn: all of them may need their slots again.
-void BlockMemory::Trim(size_t idle_max) {
-  const auto too_much = [this, idle_max] { return idle_bytes() > idle_max; };
-  if (!too_much()) return;
-  const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
-  for (size_t n = 0; n < classes_.size() && too_much(); ++n) {
-    SizeClass& size_class = *classes_[(turn + n) % classes_.size()];
+// A span of each size in turn, and each mutex for one span: others wait for it.
+void BlockMemory::Trim(size_t bytes, size_t idle_min) {
+  size_t freed = 0;
+  size_t without = 0;  // Sizes in a row that have nothing.
+  while (freed < bytes && without < classes_.size() && idle_bytes() > idle_min) {
+    const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
+    SizeClass& size_class = *classes_[turn % classes_.size()];
+    ++without;
     if (size_class.warm_slots.load(std::memory_order_relaxed) == 0) continue;
     MutexLock lock(size_class.mu);
-    while (!size_class.warm.empty() && too_much()) {
-      BlockSpan* const youngest = size_class.warm.rbegin()->second;
-      const size_t slot = youngest->warm.FirstSet();
-      size_class.Cool(youngest, slot);
-      GiveBackSlot(youngest, slot);
-    }
+    if (size_class.warm.empty()) continue;
+    BlockSpan* const youngest = size_class.warm.rbegin()->second;
+    while (youngest->warm_slots > 0) size_class.Cool(youngest, youngest->warm.FirstSet());
+    freed += GiveBackUnused(youngest);
+    without = 0;
   }
 }
 
-// Frees pages of a free slot that no other slot uses or keeps. REQUIRES: the size's mutex.
-void BlockMemory::GiveBackSlot(BlockSpan* span, size_t slot) {
+// Frees the pages of a span that no used slot lies on. Returns their bytes. REQUIRES: the size's
+// mutex.
+size_t BlockMemory::GiveBackUnused(BlockSpan* span) {
   const auto is_free = [span](size_t page) {
     if (!span->written.Has(page)) return false;
     const size_t last = std::min(((page + 1) * kPageBytes - 1) / span->room, span->slots - 1);
     for (size_t i = page * kPageBytes / span->room; i <= last; ++i) {
-      if (span->used.Has(i) || span->warm.Has(i)) return false;
+      if (span->used.Has(i)) return false;
     }
     return true;
   };
-  size_t page = span->PageOf(slot * span->room);
-  size_t end = span->PageOf((slot + 1) * span->room - 1) + 1;
-  // Only the first and the last page can be shared with other slots.
-  while (page < end && !is_free(page)) ++page;
-  while (page < end && !is_free(end - 1)) --end;
-  if (page == end) return;
-  for (size_t i = page; i < end; ++i) {
-    DCHECK(span->written.Has(i));
-    span->written.Clear(i);
+  const size_t pages = span_bytes_ / kPageBytes;
+  size_t freed = 0;
+  for (size_t page = 0; page < pages; ++page) {
+    const size_t begin = page;
+    for (; page < pages && is_free(page); ++page) span->written.Clear(page);
+    if (page == begin) continue;
+    GiveBackPages(span->start + begin * kPageBytes, (page - begin) * kPageBytes);
+    freed += page - begin;
   }
-  GiveBackPages(span->start + page * kPageBytes, (end - page) * kPageBytes);
-  span->pages_written -= end - page;
-  resident_.fetch_sub((end - page) * kPageBytes, std::memory_order_relaxed);
+  span->pages_written -= freed;
+  resident_.fetch_sub(freed * kPageBytes, std::memory_order_relaxed);
+  return freed * kPageBytes;
 }
 
 }  // namespace tidesdb

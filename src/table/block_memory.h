@@ -2,8 +2,8 @@
 //
 // Why not the heap: one thread allocates blocks of all sizes and another frees them, as long as the
 // server runs. A heap keeps the gaps between the remaining blocks and soon has several times the
-// counted size. A span returns to the system with its last block. Free slots keep their pages for the
-// next blocks until Trim.
+// counted size. A span returns to the system with its last block. Free slots keep their pages for
+// the next blocks until Trim.
 //
 // Threads: any number at once; a mutex for each size.
 // Owns: the spans.
@@ -56,9 +56,10 @@ class BlockMemory {
   // Memory for `bytes`, aligned to a cache line.
   BlockBytes Allocate(size_t bytes);
 
-  // Returns pages of free slots until idle_bytes() is at most that, or the others are shared with
-  // blocks. Each call of the system interrupts all processors, so only for memory that is needed.
-  void Trim(size_t idle_max);
+  // Returns pages of free slots to the system: about `bytes`, by whole spans. Fewer if idle_bytes()
+  // is at most idle_min, or blocks lie on all the others. Each call of the system interrupts all
+  // processors, so only for memory that is needed.
+  void Trim(size_t bytes, size_t idle_min);
 
   size_t live_bytes() const { return live_.load(std::memory_order_relaxed); }
   // Pages that were written and not freed, counted whole. At least live_bytes() while no thread
@@ -69,6 +70,8 @@ class BlockMemory {
     const size_t resident = resident_bytes();
     return resident > live ? resident - live : 0;
   }
+  // Of free slots that have pages, so that a block of their size needs no more memory.
+  size_t warm_bytes() const { return warm_.load(std::memory_order_relaxed); }
   // Address space; 0 if all blocks are freed.
   size_t mapped_bytes() const { return mapped_.load(std::memory_order_relaxed); }
 
@@ -83,13 +86,14 @@ class BlockMemory {
   void Free(BlockSpan* span, char* bytes);
   // True: it was the span's last used slot, and the caller now owns the span.
   bool FreeSlot(BlockSpan* span, const char* bytes);
-  void GiveBackSlot(BlockSpan* span, size_t slot);
+  size_t GiveBackUnused(BlockSpan* span);
 
   const size_t span_bytes_;
   const bool on_heap_;
   std::vector<std::unique_ptr<SizeClass>> classes_;  // From the smallest slots to the largest.
   // All relaxed: figures that publish nothing.
   std::atomic<size_t> trim_turn_ = 0;
+  std::atomic<size_t> warm_ = 0;
   std::atomic<size_t> live_ = 0;
   std::atomic<size_t> resident_ = 0;
   std::atomic<size_t> mapped_ = 0;

@@ -83,7 +83,7 @@ TEST(BlockMemoryTest, ChurnDoesNotFragment) {
     Marked& old = blocks[random.Uniform(blocks.size())];
     ASSERT_TRUE(i % 16 != 0 || old.Whole());
     old = Marked(&memory, size(), static_cast<char>(i));
-    memory.Trim(2 * kMiB);
+    memory.Trim(SIZE_MAX, 2 * kMiB);
     if (i % 1000 == 0) {
       const size_t live = Sum(blocks);
       EXPECT_LE(memory.resident_bytes(), live * 5 / 4 + kMiB);
@@ -105,7 +105,7 @@ TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
       if (random.OneIn(2)) block = Marked(&memory, 2 * size, 'b');
     }
     EXPECT_GE(memory.resident_bytes(), 47 * kMiB);  // Until the memory is needed.
-    memory.Trim(kMiB);
+    memory.Trim(SIZE_MAX, kMiB);
     for (const Marked& block : blocks) ASSERT_TRUE(block.Whole());
     // A page is freed when all its blocks are: with small blocks some pages remain.
     const size_t edges = blocks.size() / 2 * std::min<size_t>(size, 4096);
@@ -128,10 +128,30 @@ TEST(BlockMemoryTest, ChurnOfOneSizeGivesNothingBack) {
   for (int i = 0; i < 5000; ++i) {
     const size_t before = memory.resident_bytes();
     blocks[random.Uniform(blocks.size())] = Marked(&memory, 9000, 'b');
-    memory.Trim(kMiB);
+    memory.Trim(SIZE_MAX, kMiB);
     changes += memory.resident_bytes() == before ? 0 : 1;
   }
   EXPECT_LT(changes, 100);
+}
+
+TEST(BlockMemoryTest, NoMoreIsTrimmedThanIsWanted) {
+  BlockMemory memory(64 * kMiB, false);
+  std::vector<Marked> kept;
+  std::vector<Marked> freed;
+  for (int i = 0; i < 4000; ++i) {
+    (i % 16 == 0 ? kept : freed).emplace_back(&memory, i % 2 == 0 ? 8000 : 12'000, 'a');
+  }
+  freed.clear();
+  for (size_t wanted : {size_t{8000}, size_t{2} * kMiB}) {
+    const size_t before = memory.resident_bytes();
+    memory.Trim(wanted, kMiB);
+    EXPECT_GE(before - memory.resident_bytes(), wanted);
+    EXPECT_LE(before - memory.resident_bytes(), wanted + BlockMemory::kSpanBytesMin);
+  }
+  EXPECT_LE(memory.warm_bytes(), memory.idle_bytes());
+  memory.Trim(SIZE_MAX, 0);
+  EXPECT_EQ(memory.warm_bytes(), 0u);
+  for (const Marked& block : kept) EXPECT_TRUE(block.Whole());
 }
 
 TEST(BlockMemoryTest, OnTheHeapItCountsTheSame) {
@@ -160,7 +180,7 @@ TEST(BlockMemoryTest, ThreadsFreeWhatOthersAllocated) {
     Random random(seed);
     for (int i = 0; i < 5000; ++i) {
       Marked mine(&memory, 1 + random.Skewed(17), static_cast<char>(i));
-      memory.Trim(64 << 10);
+      memory.Trim(SIZE_MAX, 64 << 10);
       MutexLock lock(shelf.mu);
       if (shelf.blocks.size() < 200) {
         shelf.blocks.push_back(std::move(mine));

@@ -37,7 +37,8 @@ constexpr uint64_t CounterOf(CachePriority priority) {
   return 0;
 }
 
-// The share of the capacity that may be idle in a full cache: memory of evicted blocks for new ones.
+// The share of the capacity that may be idle in a full cache: memory of evicted blocks for new
+// ones.
 constexpr size_t kIdleShare = 16;
 
 // The share of the capacity that counts as room.
@@ -380,8 +381,11 @@ class ClockCache final : public BlockCache {
 
   bool HasRoom() const override {
     const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
-    // More idle memory is room for new blocks.
-    const size_t taken = used_.load(std::memory_order_relaxed) + bytes_max / kIdleShare;
+    // Free slots are room for new blocks; the idle rest is not.
+    const size_t idle = memory_.idle_bytes();
+    const size_t rest = idle - std::min(idle, memory_.warm_bytes());
+    const size_t taken =
+        used_.load(std::memory_order_relaxed) + std::max(bytes_max / kIdleShare, rest);
     return taken < bytes_max - bytes_max / kRoomShare;
   }
 
@@ -440,15 +444,18 @@ class ClockCache final : public BlockCache {
     const size_t excess = Excess();
     const size_t idle = memory_.idle_bytes();
     const size_t kept = bytes_max_.load(std::memory_order_relaxed) / kIdleShare;
-    if (excess > 0 && idle > kept) memory_.Trim(std::max(kept, idle - std::min(idle, excess)));
+    if (excess > 0 && idle > kept) memory_.Trim(std::min(excess, idle - kept), kept);
   }
 
   void Reclaim(Slot& slot) {
     // The slot may hold another block by now, even one to be reclaimed, but always one of its
     // shard.
     Shard& shard = shards_[slot.shard];
-    MutexLock lock(shard.mu());
-    used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
+    {
+      MutexLock lock(shard.mu());
+      used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
+    }
+    GiveBackIdle();
   }
 
   Slot* StandAlone(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size) {

@@ -107,6 +107,20 @@ TEST(ClockCacheTest, ErasedBlocksLeaveTheirMemoryToTheNext) {
   EXPECT_EQ(cache->GetStats().entries, kBlocks);
 }
 
+TEST(ClockCacheTest, ASmallerCacheFitsOnceItsPinsAreGone) {
+  constexpr size_t kSmall = 2 << 20;
+  auto cache = NewClockCache(8 << 20, 8 << 10);
+  std::vector<BlockCache::Handle*> pinned;
+  for (uint64_t i = 0; i < 600; ++i) {
+    pinned.push_back(Put(cache.get(), i % 4 == 0 ? 2 : 1, i, 8000));
+  }
+  cache->EraseFiles({1});
+  cache->SetCapacity(kSmall);
+  for (BlockCache::Handle* handle : pinned) cache->Release(handle);
+  EXPECT_EQ(cache->GetStats().entries, 150u);
+  EXPECT_LE(cache->GetStats().bytes, kSmall);
+}
+
 TEST(ClockCacheTest, PinnedBlocksStayAndOthersStandAlone) {
   auto cache = NewClockCache(64 << 10, 1024);
   std::vector<BlockCache::Handle*> pinned;

@@ -452,6 +452,101 @@ TEST(TableTest, AShortRangeIsReadAtOnce) {
   }
 }
 
+// As a file that is read past the page cache.
+class DirectFile final : public RandomAccessFile {
+ public:
+  DirectFile(std::shared_ptr<std::string> bytes, size_t align)
+      : file_(std::move(bytes)), align_(align) {}
+  Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
+    return file_.ReadAt(offset, n, scratch);
+  }
+  uint64_t size() const override { return file_.size(); }
+  size_t alignment() const override { return align_; }
+
+ private:
+  const StringRandomAccessFile file_;
+  const size_t align_;
+};
+
+TEST(TableTest, BoundsAndTurnsAtRandom) {
+  Random random(TestSeed(77));
+  for (int round = 0; round < 30; ++round) {
+    TableWriteOptions options;
+    options.block_bytes = 200 + static_cast<uint32_t>(random.Uniform(4000));
+    options.partition_blocks = 1 + static_cast<uint32_t>(random.Uniform(60));
+    const bool large = random.OneIn(4);
+    EntryMap entries = RandomEntries(&random, 400 + random.Uniform(2500), 12, 200);
+    if (large) {
+      int n = 0;
+      for (auto& [position, value] : entries) {
+        if (TrailerType(position.second) == ValueType::kPut && ++n % 97 == 0) {
+          value.assign(random.Uniform(600 << 10), static_cast<char>(n));
+        }
+      }
+    }
+    const auto bytes = WriteTable(options, entries);
+    std::vector<EntryMap::const_iterator> all;
+    for (auto at = entries.begin(); at != entries.end(); ++at) all.push_back(at);
+    const size_t align = random.OneIn(2) ? 1 : random.OneIn(2) ? 512 : 4096;
+    std::unique_ptr<BlockCache> cache;
+    if (!random.OneIn(3)) cache = NewClockCache(random.OneIn(2) ? 64 << 10 : 1 << 20, 1024);
+    auto table = *TableReader::Open(std::make_unique<DirectFile>(bytes, align), "test.tdb", 7, 0,
+                                    cache.get());
+    TableReadOptions read;
+    read.fill_cache = random.OneIn(2);
+    auto iter = table->NewIterator(read);
+    std::string lower;
+    std::string upper;
+    for (int step = 0; step < 300; ++step) {
+      if (random.OneIn(2)) {
+        const size_t a = random.Uniform(all.size());
+        const size_t b = std::min(all.size() - 1, a + random.Skewed(12));
+        lower = random.OneIn(3) ? std::string() : all[a]->first.first;
+        upper = random.OneIn(3) ? std::string() : all[b]->first.first;
+        if (!upper.empty() && random.OneIn(2)) upper += '\0';
+        iter->SetBounds(lower, upper);
+      }
+      const auto inside = [&](EntryMap::const_iterator at) {
+        return at != entries.end() && at->first.first >= lower &&
+               (upper.empty() || at->first.first < upper);
+      };
+      const auto& target = all[random.Uniform(all.size())]->first;
+      if (target.first < lower || (!upper.empty() && target.first >= upper)) {
+        if (!random.OneIn(3)) continue;
+      }
+      EntryMap::const_iterator at;
+      std::string key = target.first;
+      if (key < lower || (!upper.empty() && key >= upper)) key = lower;
+      if (!upper.empty() && key >= upper) continue;
+      if (random.OneIn(2)) {
+        iter->Seek(key, target.second);
+        at = entries.lower_bound({key, target.second});
+      } else {
+        iter->SeekForPrev(key, target.second);
+        at = LastAtOrBefore(entries, key, target.second);
+      }
+      bool forward = random.OneIn(2);
+      for (uint64_t moves = random.Skewed(10);; --moves) {
+        ASSERT_TRUE(iter->status().ok()) << iter->status().ToString();
+        if (!inside(at)) break;
+        ASSERT_TRUE(iter->Valid());
+        ASSERT_EQ(iter->user_key(), at->first.first);
+        ASSERT_EQ(iter->trailer(), at->first.second);
+        ASSERT_EQ(iter->value(), at->second);
+        if (moves == 0) break;
+        if (random.OneIn(10)) forward = !forward;
+        if (forward) {
+          iter->Next();
+          ++at;
+        } else {
+          iter->Prev();
+          at = at == entries.begin() ? entries.end() : std::prev(at);
+        }
+      }
+    }
+  }
+}
+
 TEST(TableTest, AHitPinsItsBlock) {
   Random random(TestSeed(21));
   EntryMap entries;
