@@ -244,18 +244,15 @@ bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
 // A span of each size in turn, and each mutex for one span: others wait for it.
 void BlockMemory::Trim(size_t bytes, size_t idle_min) {
   size_t freed = 0;
-  size_t without = 0;  // Sizes in a row that have nothing.
-  while (freed < bytes && without < classes_.size() && idle_bytes() > idle_min) {
+  while (freed < bytes && warm_bytes() > 0 && idle_bytes() > idle_min) {
     const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
     SizeClass& size_class = *classes_[turn % classes_.size()];
-    ++without;
     if (size_class.warm_slots.load(std::memory_order_relaxed) == 0) continue;
     MutexLock lock(size_class.mu);
     if (size_class.warm.empty()) continue;
     BlockSpan* const youngest = size_class.warm.rbegin()->second;
     while (youngest->warm_slots > 0) size_class.Cool(youngest, youngest->warm.FirstSet());
     freed += GiveBackUnused(youngest);
-    without = 0;
   }
 }
 

@@ -1,6 +1,8 @@
 // In-memory files and random entries, for the tests and benchmarks of this folder.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -57,6 +59,24 @@ class StringRandomAccessFile final : public RandomAccessFile {
   const std::shared_ptr<const std::string> bytes_;
 };
 
+// Counts the reads.
+class CountingFile final : public RandomAccessFile {
+ public:
+  CountingFile(std::shared_ptr<std::string> bytes, uint64_t* reads, uint64_t* bytes_read = nullptr)
+      : file_(std::move(bytes)), reads_(reads), bytes_read_(bytes_read) {}
+  Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
+    ++*reads_;
+    if (bytes_read_ != nullptr) *bytes_read_ += n;
+    return file_.ReadAt(offset, n, scratch);
+  }
+  uint64_t size() const override { return file_.size(); }
+
+ private:
+  const StringRandomAccessFile file_;
+  uint64_t* const reads_;
+  uint64_t* const bytes_read_;
+};
+
 struct TestEntry {
   std::string key;
   Trailer trailer;
@@ -107,6 +127,22 @@ inline EntryMap RandomEntries(Random* random, size_t count, size_t key_bytes_max
     entries[{key, trailer}] = value;
   }
   return entries;
+}
+
+inline void ExpectAt(const InternalIterator& iter, const EntryMap& entries,
+                     EntryMap::const_iterator at) {
+  ASSERT_TRUE(iter.status().ok()) << iter.status().ToString();
+  ASSERT_EQ(iter.Valid(), at != entries.end());
+  if (at == entries.end()) return;
+  ASSERT_EQ(iter.user_key(), at->first.first);
+  ASSERT_EQ(iter.trailer(), at->first.second);
+  ASSERT_EQ(iter.value(), at->second);
+}
+
+inline EntryMap::const_iterator LastAtOrBefore(const EntryMap& entries, const std::string& key,
+                                               Trailer trailer) {
+  auto at = entries.upper_bound({key, trailer});
+  return at == entries.begin() ? entries.end() : std::prev(at);
 }
 
 inline std::shared_ptr<std::string> WriteTable(const TableWriteOptions& options,
