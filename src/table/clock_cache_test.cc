@@ -109,13 +109,12 @@ TEST(ClockCacheTest, ErasedBlocksLeaveTheirMemoryToTheNext) {
 
 // Free slots are room. Once their pages are given back, what blocks share with them is not.
 TEST(ClockCacheTest, MemoryBetweenBlocksIsNoRoom) {
-  if (BlockMemory::kOnHeap) GTEST_SKIP() << "the heap has no pages";
   auto cache = NewClockCache(8 << 20, 4 << 10);
   for (uint64_t i = 0; i < 1600; ++i) PutAndRelease(cache.get(), 1 + i % 2, i, 5000);
   cache->EraseFiles({1});
   EXPECT_TRUE(cache->HasRoom());
   for (uint64_t i = 0; i < 700; ++i) PutAndRelease(cache.get(), 3, i, 3000);
-  EXPECT_FALSE(cache->HasRoom());
+  EXPECT_EQ(cache->HasRoom(), BlockMemory::kOnHeap);  // The heap has no such memory.
 }
 
 TEST(ClockCacheTest, ASmallerCacheFitsOnceItsPinsAreGone) {
