@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/coding.h"
 #include "format/corruption.h"
 
 namespace tidesdb {

@@ -53,6 +53,23 @@ TEST_F(LsmTreeTest, ReadsFromMemtablesAndLevels) {
   }
 }
 
+TEST_F(LsmTreeTest, ReadsFromMoreRunsThanAreAskedAtOnce) {
+  std::vector<SequenceNumber> snapshots;
+  for (uint64_t round = 0; round < 40; ++round) {
+    for (uint64_t i = round; i < 200; i += round + 1) Put(i, std::to_string(round) + "-value");
+    Flush();
+    if (round % 10 == 9) snapshots.push_back(h_.last());
+  }
+  EXPECT_EQ(h_.tree->Family(t_)->Level0Runs(), 40);
+  h_.snapshots.insert(snapshots.begin(), snapshots.end());
+  // So often that the files' readers stay open and keep their filters.
+  for (int n = 0; n < 20; ++n) {
+    for (uint64_t i = 0; i < 210; ++i) {
+      for (const SequenceNumber snapshot : snapshots) h_.CheckKey(t_, Key(i), snapshot);
+    }
+  }
+}
+
 TEST_F(LsmTreeTest, SequentialLoadsAreMovedDownUnread) {
   for (uint64_t i = 0; i < 400; ++i) {
     Put(i);

@@ -11,35 +11,32 @@ HeldBlocks::HeldBlocks(BlockCache* cache, size_t places) : cache_(cache), count_
 HeldBlocks::~HeldBlocks() {
   if (places_ == nullptr) return;
   for (size_t i = 0; i < count_; ++i) {
-    const std::unique_ptr<Block> block(places_[i].block.load(std::memory_order_relaxed));
-    if (block != nullptr) cache_->GiveBack(ChargeOf(block->contents.size()));
+    const std::unique_ptr<Line[]> lines(places_[i].lines.load(std::memory_order_relaxed));
+    if (lines != nullptr)
+      cache_->GiveBack(ChargeOf(places_[i].bytes.load(std::memory_order_relaxed)));
   }
 }
 
-size_t HeldBlocks::ChargeOf(size_t bytes) {
-  return (bytes + sizeof(Line) - 1) / sizeof(Line) * sizeof(Line) + sizeof(Block);
-}
+size_t HeldBlocks::ChargeOf(size_t bytes) { return LinesOf(bytes) * sizeof(Line); }
 
 void HeldBlocks::Used(size_t place, Slice contents) {
-  if (places_ == nullptr) return;
+  if (places_ == nullptr || contents.size() > UINT32_MAX) return;
   Place& at = places_[place];
   if (at.uses.fetch_add(1, std::memory_order_relaxed) < kUses) return;
   if (!cache_->Charge(ChargeOf(contents.size()))) {
     at.uses.store(0, std::memory_order_relaxed);  // There may be room later.
     return;
   }
-  auto block = std::make_unique<Block>();
-  block->lines =
-      std::make_unique_for_overwrite<Line[]>((contents.size() + sizeof(Line) - 1) / sizeof(Line));
-  char* const bytes = block->lines[0].bytes.data();
-  std::memcpy(bytes, contents.data(), contents.size());
-  block->contents = Slice(bytes, contents.size());
-  Block* const made = block.release();
-  Block* expected = nullptr;
+  auto lines = std::make_unique_for_overwrite<Line[]>(LinesOf(contents.size()));
+  std::memcpy(lines[0].bytes.data(), contents.data(), contents.size());
+  at.bytes.store(static_cast<uint32_t>(contents.size()), std::memory_order_relaxed);
+  Line* expected = nullptr;
   // Release: a thread that finds the block finds its bytes.
-  if (at.block.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return;
-  const std::unique_ptr<Block> unwanted(made);
-  cache_->GiveBack(ChargeOf(contents.size()));
+  if (at.lines.compare_exchange_strong(expected, lines.get(), std::memory_order_acq_rel)) {
+    static_cast<void>(lines.release());
+  } else {
+    cache_->GiveBack(ChargeOf(contents.size()));
+  }
 }
 
 }  // namespace tidesdb

@@ -29,11 +29,14 @@ class HeldBlocks {
   HeldBlocks(const HeldBlocks&) = delete;
   HeldBlocks& operator=(const HeldBlocks&) = delete;
 
-  // The contents of the block at a place, valid as long as this object; null if it is not kept.
-  const Slice* Find(size_t place) const {
-    if (places_ == nullptr) return nullptr;
-    const Block* const block = places_[place].block.load(std::memory_order_acquire);
-    return block == nullptr ? nullptr : &block->contents;
+  // The contents of the block at a place, valid as long as this object; with null data if it is not
+  // kept.
+  Slice Find(size_t place) const {
+    if (places_ == nullptr) return Slice();
+    const Place& at = places_[place];
+    const Line* const lines = at.lines.load(std::memory_order_acquire);
+    if (lines == nullptr) return Slice();
+    return {lines->bytes.data(), at.bytes.load(std::memory_order_relaxed)};
   }
   // The block was used and not found here.
   void Used(size_t place, Slice contents);
@@ -46,15 +49,13 @@ class HeldBlocks {
   struct alignas(64) Line {
     std::array<char, 64> bytes;
   };
-  struct Block {
-    std::unique_ptr<Line[]> lines;
-    Slice contents;
-  };
   struct Place {
-    std::atomic<Block*> block = nullptr;
-    std::atomic<uint32_t> uses = 0;  // Relaxed: approximate.
+    std::atomic<Line*> lines = nullptr;  // Of the kept block; owned.
+    std::atomic<uint32_t> bytes = 0;     // Of its contents: the same for all who would keep it.
+    std::atomic<uint32_t> uses = 0;      // Relaxed: approximate.
   };
 
+  static size_t LinesOf(size_t bytes) { return (bytes + sizeof(Line) - 1) / sizeof(Line); }
   static size_t ChargeOf(size_t bytes);
 
   BlockCache* const cache_;

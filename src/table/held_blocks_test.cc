@@ -19,13 +19,13 @@ TEST(HeldBlocksTest, KeepsWhatIsUsedOftenAndNothingElse) {
   {
     HeldBlocks held(cache.get(), 4);
     held.Used(1, "seen once");
-    EXPECT_EQ(held.Find(1), nullptr);
+    EXPECT_EQ(held.Find(1).data(), nullptr);
     const std::string contents(1000, 'c');
     UseOften(&held, 2, contents);
-    ASSERT_NE(held.Find(2), nullptr);
-    EXPECT_EQ(*held.Find(2), Slice(contents));
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(held.Find(2)->data()) % 64, 0u);
-    EXPECT_EQ(held.Find(3), nullptr);
+    ASSERT_NE(held.Find(2).data(), nullptr);
+    EXPECT_EQ(held.Find(2), Slice(contents));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(held.Find(2).data()) % 64, 0u);
+    EXPECT_EQ(held.Find(3).data(), nullptr);
     EXPECT_GE(cache->GetStats().bytes, 1000u);
   }
   EXPECT_EQ(cache->GetStats().bytes, 0u);
@@ -40,16 +40,16 @@ TEST(HeldBlocksTest, TakesNoMoreThanItsShareOfTheCache) {
   EXPECT_LE(cache->GetStats().bytes, kCapacity / 16);
   EXPECT_GE(cache->GetStats().bytes, kCapacity / 16 - 8192);
   // Later there is room.
-  EXPECT_EQ(held.Find(999), nullptr);
+  EXPECT_EQ(held.Find(999).data(), nullptr);
   cache->SetCapacity(4 * kCapacity);
   UseOften(&held, 999, contents);
-  EXPECT_NE(held.Find(999), nullptr);
+  EXPECT_NE(held.Find(999).data(), nullptr);
 }
 
 TEST(HeldBlocksTest, WithoutACacheNothingIsKept) {
   HeldBlocks held(nullptr, 4);
   UseOften(&held, 0, "x");
-  EXPECT_EQ(held.Find(0), nullptr);
+  EXPECT_EQ(held.Find(0).data(), nullptr);
 }
 
 TEST(HeldBlocksTest, ManyThreadsKeepABlockOnce) {
@@ -61,17 +61,17 @@ TEST(HeldBlocksTest, ManyThreadsKeepABlockOnce) {
     threads.push_back(std::make_unique<Thread>("t" + std::to_string(t), [&] {
       for (size_t i = 0; i < 2000; ++i) {
         const size_t place = i % 8;
-        const Slice* const found = held.Find(place);
-        if (found == nullptr) {
+        const Slice found = held.Find(place);
+        if (found.data() == nullptr) {
           held.Used(place, contents);
         } else {
-          EXPECT_EQ(*found, Slice(contents));
+          EXPECT_EQ(found, Slice(contents));
         }
       }
     }));
   }
   for (auto& thread : threads) thread->Join();
-  for (size_t place = 0; place < 8; ++place) EXPECT_NE(held.Find(place), nullptr);
+  for (size_t place = 0; place < 8; ++place) EXPECT_NE(held.Find(place).data(), nullptr);
   EXPECT_LT(cache->GetStats().bytes, 8u * 4200);
 }
 

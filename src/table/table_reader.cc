@@ -65,11 +65,19 @@ class TableReaderImpl final : public TableReader {
     return Status::Ok();
   }
 
-  Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
-                   VersionHit* hit) const override {
+  KeyPlace Find(Slice key, SequenceNumber snapshot, uint64_t hash) const override {
+    const uint32_t partition = FindEntry(top_index_, key, SeekTrailer(snapshot));
+    if (partition < top_index_.restart_count()) {
+      const Slice filter = held_->Find(FilterPlace(partition));
+      if (!filter.empty()) PrefetchFilter(filter, hash);
+    }
+    return {.hash = hash, .partition = partition};
+  }
+
+  Result<bool> GetAt(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                     KeyPlace place, VersionHit* hit) const override {
     const Trailer trailer = SeekTrailer(snapshot);
-    const uint64_t hash = Hash64(key);
-    const uint32_t partition = FindEntry(top_index_, key, trailer);
+    const auto [hash, partition] = place;
     if (partition == top_index_.restart_count()) return false;
     PartitionHandles handles;
     TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
@@ -193,7 +201,7 @@ class TableReaderImpl final : public TableReader {
   // The contents of a filter or index block: kept here, or valid as long as `block`.
   Result<Slice> FetchMeta(const TableReadOptions& options, BlockHandle handle, BlockKind kind,
                           size_t place, BlockRef* block) const {
-    if (const Slice* held = held_->Find(place); held != nullptr) return *held;
+    if (const Slice held = held_->Find(place); held.data() != nullptr) return held;
     TIDESDB_TRY(source_.Fetch(handle, kind, options.fill_cache, nullptr, block));
     if (options.fill_cache) held_->Used(place, block->contents());
     return block->contents();
@@ -242,6 +250,11 @@ class TableReaderImpl final : public TableReader {
 };
 
 }  // namespace
+
+Result<bool> TableReader::Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                              VersionHit* hit) const {
+  return GetAt(options, key, snapshot, Find(key, snapshot, Hash64(key)), hit);
+}
 
 Result<std::shared_ptr<TableReader>> TableReader::Open(std::unique_ptr<RandomAccessFile> file,
                                                        std::string path, uint64_t file_number,

@@ -33,9 +33,22 @@ class TableReader {
                                                    SequenceNumber global_sequence,
                                                    BlockCache* cache);
 
+  // Where a lookup goes on in this file.
+  struct KeyPlace {
+    uint64_t hash;
+    uint32_t partition;
+  };
+
+  // The first step of Get: finds the place by what is in memory, and begins to load the filter into
+  // the processor's cache. Who asks several files takes this step for all of them first, and so
+  // waits for their filters once. hash: the key's Hash64.
+  virtual KeyPlace Find(Slice key, SequenceNumber snapshot, uint64_t hash) const = 0;
+  // The rest. place: found for the same key and snapshot.
+  virtual Result<bool> GetAt(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                             KeyPlace place, VersionHit* hit) const = 0;
   // The newest version of the key with sequence <= snapshot; false if there is none.
-  virtual Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
-                           VersionHit* hit) const = 0;
+  Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                   VersionHit* hit) const;
 
   // Lives no longer than this reader.
   virtual std::unique_ptr<InternalIterator> NewIterator(const TableReadOptions& options) const = 0;

@@ -35,6 +35,11 @@ class TableCache {
   // Errors: those of TableReader::Open.
   Result<TableRef> Find(const FileMeta& file);
 
+  // As Find, if that is a load: else null. Usable as long as `file`.
+  static const TableReader* FindLasting(const FileMeta& file) {
+    return file.lasting_reader_.load(std::memory_order_acquire);
+  }
+
   // For a file that is read once (a compaction's input): the open reader if there is one, otherwise
   // a separate one that the cache does not keep.
   Result<TableRef> FindUncached(const FileMeta& file);

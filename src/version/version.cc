@@ -1,8 +1,10 @@
 #include "version/version.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/key_head.h"
 
 namespace tidesdb {
@@ -116,22 +118,49 @@ uint64_t Version::FileCount() const {
 }
 
 Result<bool> Version::Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const {
-  const auto get = [&](const FileMeta& file) -> Result<bool> {
-    TIDESDB_ASSIGN(const TableRef table, tables_->Find(file));
-    return table->Get({}, key, snapshot, hit);
-  };
-  for (const FileRef& file : levels_[0]) {
-    if (file->sequence_min() > snapshot || key < file->key_min() || key > file->key_max()) continue;
-    TIDESDB_ASSIGN(const bool found, get(*file));
-    if (found) return true;
+  const uint64_t hash = Hash64(key);
+  size_t next = 0;
+  for (;;) {
+    // First for several files what does not wait for memory: the waits for their filters overlap.
+    std::array<Candidate, kCandidatesAtOnce> candidates;
+    size_t count = 0;
+    while (count < candidates.size()) {
+      const FileMeta* const file = NextCandidate(key, snapshot, &next);
+      if (file == nullptr) break;
+      Candidate& candidate = candidates[count++];
+      candidate = {.file = file, .reader = TableCache::FindLasting(*file), .place = {}};
+      if (candidate.reader != nullptr)
+        candidate.place = candidate.reader->Find(key, snapshot, hash);
+    }
+    for (const Candidate& candidate : std::span(candidates).first(count)) {
+      TIDESDB_ASSIGN(const bool found, GetFrom(candidate, key, snapshot, hash, hit));
+      if (found) return true;
+    }
+    if (count < candidates.size()) return false;
   }
-  for (int level = 1; level <= bottom_level_; ++level) {
-    const FileMeta* file = FindFile(level, key);
-    if (file == nullptr || file->sequence_min() > snapshot) continue;
-    TIDESDB_ASSIGN(const bool found, get(*file));
-    if (found) return true;
+}
+
+const FileMeta* Version::NextCandidate(Slice key, SequenceNumber snapshot, size_t* next) const {
+  const FileList& level0 = levels_[0];
+  while (*next < level0.size()) {
+    const FileMeta& file = *level0[(*next)++];
+    if (file.sequence_min() <= snapshot && key >= file.key_min() && key <= file.key_max())
+      return &file;
   }
-  return false;
+  const size_t end = level0.size() + static_cast<size_t>(bottom_level_);
+  while (*next < end) {
+    const FileMeta* const file = FindFile(static_cast<int>(++*next - level0.size()), key);
+    if (file != nullptr && file->sequence_min() <= snapshot) return file;
+  }
+  return nullptr;
+}
+
+Result<bool> Version::GetFrom(const Candidate& candidate, Slice key, SequenceNumber snapshot,
+                              uint64_t hash, VersionHit* hit) const {
+  if (candidate.reader != nullptr)
+    return candidate.reader->GetAt({}, key, snapshot, candidate.place, hit);
+  TIDESDB_ASSIGN(const TableRef table, tables_->Find(*candidate.file));
+  return table->GetAt({}, key, snapshot, table->Find(key, snapshot, hash), hit);
 }
 
 Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {

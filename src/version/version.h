@@ -80,6 +80,19 @@ class Version {
   std::span<const FileRef> OverlappingSpan(int level, Slice key_min, Slice key_max) const;
 
  private:
+  // A level 0 rarely has more runs that may have a key.
+  static constexpr size_t kCandidatesAtOnce = 16;
+  struct Candidate {
+    const FileMeta* file;
+    const TableReader* reader;  // Null if the file has no lasting one.
+    TableReader::KeyPlace place;
+  };
+
+  // The files that may have the key, newest first; null after the last. *next begins at 0.
+  const FileMeta* NextCandidate(Slice key, SequenceNumber snapshot, size_t* next) const;
+  Result<bool> GetFrom(const Candidate& candidate, Slice key, SequenceNumber snapshot,
+                       uint64_t hash, VersionHit* hit) const;
+
   const FamilyInfoRef info_;
   const Levels levels_;
   TableCache* const tables_;
