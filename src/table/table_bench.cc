@@ -2,6 +2,8 @@
 // writing a table.
 #include <benchmark/benchmark.h>
 
+#include <array>
+
 #include "base/hash.h"
 #include "table/block_builder.h"
 #include "table/block_search.h"
@@ -98,6 +100,37 @@ void TableGet(benchmark::State& state) {
   CHECK(found == (state.range(0) == 0 ? static_cast<uint64_t>(state.iterations()) : 0));
 }
 BENCHMARK(TableGet)->Arg(0)->Arg(1);
+
+// A key that none of sixteen tables has. 0: one table after the other; 1: first the places in all.
+void TableGetFromMany(benchmark::State& state) {
+  std::vector<std::shared_ptr<TableReader>> tables(16);
+  Keys keys(1);
+  for (auto& table : tables) {
+    table = *OpenTable(Shared().bytes, Shared().cache.get());
+    // Until it keeps its filters.
+    VersionHit hit;
+    for (int i = 0; i < 20'000; ++i)
+      CHECK(!*table->Get(TableReadOptions(), keys.Next(), kSequenceMax, &hit));
+  }
+  std::array<TableReader::KeyPlace, 16> places;
+  for (auto _ : state) {
+    const std::string& key = keys.Next();
+    VersionHit hit;
+    if (state.range(0) == 0) {
+      for (const auto& table : tables) {
+        benchmark::DoNotOptimize(*table->Get(TableReadOptions(), key, kSequenceMax, &hit));
+      }
+      continue;
+    }
+    const uint64_t hash = Hash64(key);
+    for (size_t i = 0; i < tables.size(); ++i) places[i] = tables[i]->Find(key, kSequenceMax, hash);
+    for (size_t i = 0; i < tables.size(); ++i) {
+      benchmark::DoNotOptimize(
+          *tables[i]->GetAt(TableReadOptions(), key, kSequenceMax, places[i], &hit));
+    }
+  }
+}
+BENCHMARK(TableGetFromMany)->Arg(0)->Arg(1);
 
 // The distance of restarts: time against bytes.
 void TableGetInterval(benchmark::State& state) {
