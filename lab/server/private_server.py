@@ -59,10 +59,10 @@ def why_cut(name):
 
 def check_settings(server, options):
     """Checks that the server runs with the given options. Raises Failed naming one that differs."""
-    asked = dict(option[2:].split("=", 1) for option in options if "=" in option)
+    given = (option[2:].split("=", 1) for option in options if "=" in option)
+    asked = {name.replace("-", "_"): value for name, value in given}  # Of several the last, as for the server.
     found = variables_of(server)
     for name, value in asked.items():
-        name = name.replace("-", "_")
         if name not in _UNSHOWN and plain(value) != plain(found.get(name, "nothing")):
             raise Failed(f"the server was given {name}={value} and runs with {found.get(name, 'no such variable')}"
                          + why_cut(name))

@@ -498,6 +498,8 @@ class Servers(unittest.TestCase):
         private_server.check_settings(server("NONE"), options)
         with self.assertRaisesRegex(Failed, "sync_mode=NONE and runs with FULL"):
             private_server.check_settings(server("FULL"), options)
+        # Of two values for one name the server takes the last.
+        private_server.check_settings(server("NONE"), ["--innodb_x=32M", "--innodb-x=64M"])
         cut = SimpleNamespace(sql=lambda _: "tidesdb_block_cache_size\t100663296\n")
         with self.assertRaisesRegex(Failed, "=256M and runs with 100663296: tidesdb_max_memory_usage, which is half of"):
             private_server.check_settings(cut, ["--tidesdb_block_cache_size=256M"])
