@@ -67,22 +67,22 @@ class TableReaderImpl final : public TableReader {
 
   KeyPlace Find(Slice key, SequenceNumber snapshot, uint64_t hash) const override {
     const uint32_t partition = FindEntry(top_index_, key, SeekTrailer(snapshot));
-    if (partition < top_index_.restart_count()) {
-      const Slice filter = held_->Find(FilterPlace(partition));
-      if (!filter.empty()) PrefetchFilter(filter, hash);
-    }
-    return {.hash = hash, .partition = partition};
+    Slice filter;
+    if (partition < top_index_.restart_count()) filter = held_->Find(FilterPlace(partition));
+    if (!filter.empty()) PrefetchFilter(filter, hash);
+    return {.hash = hash, .partition = partition, .filter = filter};
   }
 
   Result<bool> GetAt(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
-                     KeyPlace place, VersionHit* hit) const override {
+                     const KeyPlace& place, VersionHit* hit) const override {
     const Trailer trailer = SeekTrailer(snapshot);
-    const auto [hash, partition] = place;
+    const auto [hash, partition, kept_filter] = place;
     if (partition == top_index_.restart_count()) return false;
+    if (!kept_filter.empty() && !FilterMayContain(kept_filter, hash)) return false;
     PartitionHandles handles;
     TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
     BlockRef block;
-    if (handles.has_filter()) {
+    if (kept_filter.empty() && handles.has_filter()) {
       TIDESDB_ASSIGN(const Slice filter, FetchMeta(options, handles.filter, BlockKind::kFilter,
                                                    FilterPlace(partition), &block));
       if (!FilterMayContain(filter, hash)) return false;

@@ -37,6 +37,7 @@ class TableReader {
   struct KeyPlace {
     uint64_t hash;
     uint32_t partition;
+    Slice filter;  // Lives as long as the reader; empty: it must be fetched, or there is none.
   };
 
   // The first step of Get: finds the place by what is in memory, and begins to load the filter into
@@ -45,7 +46,7 @@ class TableReader {
   virtual KeyPlace Find(Slice key, SequenceNumber snapshot, uint64_t hash) const = 0;
   // The rest. place: found for the same key and snapshot.
   virtual Result<bool> GetAt(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
-                             KeyPlace place, VersionHit* hit) const = 0;
+                             const KeyPlace& place, VersionHit* hit) const = 0;
   // The newest version of the key with sequence <= snapshot; false if there is none.
   Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
                    VersionHit* hit) const;

@@ -149,7 +149,9 @@ const FileMeta* Version::NextCandidate(Slice key, SequenceNumber snapshot, size_
   }
   const size_t end = level0.size() + static_cast<size_t>(bottom_level_);
   while (*next < end) {
-    const FileMeta* const file = FindFile(static_cast<int>(++*next - level0.size()), key);
+    const auto level = static_cast<int>(++*next - level0.size());
+    if (levels_[level].empty()) continue;  // As most are.
+    const FileMeta* const file = FindFile(level, key);
     if (file != nullptr && file->sequence_min() <= snapshot) return file;
   }
   return nullptr;
