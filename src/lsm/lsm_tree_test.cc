@@ -60,6 +60,9 @@ TEST_F(LsmTreeTest, ReadsFromMoreRunsThanAreAskedAtOnce) {
     Flush();
     if (round % 10 == 9) snapshots.push_back(h_.last());
   }
+  h_.Close();
+  h_.open_files_max = 200;
+  CHECK_OK(h_.Open());
   EXPECT_EQ(h_.tree->Family(t_)->Level0Runs(), 40);
   h_.snapshots.insert(snapshots.begin(), snapshots.end());
   // So often that the files' readers stay open and keep their filters.

@@ -61,7 +61,7 @@ LsmOptions TreeHarness::MakeOptions() {
   options.log = &logger_;
   options.metrics = &metrics_;
   options.block_cache = cache.get();
-  options.open_files_max = 8;
+  options.open_files_max = open_files_max;
   options.manifest_rewrite_bytes = 2 << 10;
   return options;
 }

@@ -79,6 +79,7 @@ class TreeHarness : public LsmEnv {
 
   // For a family's options; set before CreateFamily.
   ColumnFamilyOptions family_options;
+  size_t open_files_max = 8;  // Set before Open.
   // Live snapshots.
   std::multiset<SequenceNumber> snapshots;
 

@@ -20,7 +20,7 @@ HeldBlocks::~HeldBlocks() {
 size_t HeldBlocks::ChargeOf(size_t bytes) { return LinesOf(bytes) * sizeof(Line); }
 
 void HeldBlocks::Used(size_t place, Slice contents) {
-  if (places_ == nullptr || contents.size() > UINT32_MAX) return;
+  if (places_ == nullptr || contents.size() > UINT32_MAX) return;  // Place::bytes has 32 bits.
   Place& at = places_[place];
   if (at.uses.fetch_add(1, std::memory_order_relaxed) < kUses) return;
   if (!cache_->Charge(ChargeOf(contents.size()))) {

@@ -51,8 +51,9 @@ class HeldBlocks {
   };
   struct Place {
     std::atomic<Line*> lines = nullptr;  // Of the kept block; owned.
-    std::atomic<uint32_t> bytes = 0;     // Of its contents: the same for all who would keep it.
-    std::atomic<uint32_t> uses = 0;      // Relaxed: approximate.
+    // Of its contents; stored before lines, and the same by all who would keep it.
+    std::atomic<uint32_t> bytes = 0;
+    std::atomic<uint32_t> uses = 0;  // Relaxed: approximate.
   };
 
   static size_t LinesOf(size_t bytes) { return (bytes + sizeof(Line) - 1) / sizeof(Line); }
