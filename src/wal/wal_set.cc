@@ -40,7 +40,6 @@ Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes, 
   SequenceNumber last = 0;
   TIDESDB_TRY(CheckPayloads(payloads, &bytes, &last));
   TIDESDB_TRY(MakeRoom(bytes, reserved_));
-  if (synced_ >= end_) unsynced_since_us_ = options_.clock->NowMicros();
   if (sync_follows) PrepareBlocks(bytes);
   if (Status status = WriteRecords(payloads); !status.ok()) {
     return Fail(std::move(status));
@@ -301,7 +300,6 @@ Status WalSet::Sync() {
   std::vector<std::shared_ptr<PositionalFile>> files;
   WalPosition target;
   SequenceNumber sequence = 0;
-  const uint64_t begun_us = options_.clock->NowMicros();
   {
     MutexLock lock(mu_);
     if (!error_.ok()) return Refuse();
@@ -319,7 +317,6 @@ Status WalSet::Sync() {
     if (!status.ok()) return Fail(std::move(status));
     NoteSynced(target);
     synced_sequence_.store(sequence, std::memory_order_release);
-    unsynced_since_us_ = begun_us;
   }
   // An old mark is also true; it just says less.
   mark_->Write(target).IgnoreError();
@@ -345,16 +342,6 @@ void WalSet::NoteSynced(WalPosition place) {
   for (auto& [number, segment] : segments_) {
     if (number != number_ && synced_ >= segment.end) segment.file.reset();
   }
-}
-
-Status WalSet::SyncIfDue(uint64_t interval_us) {
-  {
-    MutexLock lock(mu_);
-    if (!error_.ok()) return Refuse();
-    if (synced_ >= end_) return Status::Ok();
-    if (options_.clock->NowMicros() - unsynced_since_us_ < interval_us) return Status::Ok();
-  }
-  return Sync();
 }
 
 Status WalSet::Close() {

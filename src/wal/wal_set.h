@@ -75,9 +75,6 @@ class WalSet {
   // Errors: kIoError; every later call returns kReadOnly.
   Status Sync() EXCLUDES(sync_mu_, mu_);
 
-  // Sync() if the oldest unsynced append is at least `interval_us` old.
-  Status SyncIfDue(uint64_t interval_us) EXCLUDES(sync_mu_, mu_);
-
   // Starts a new segment and returns its number: later appends go there, earlier ones are in lower segments. Only
   // the file's name is durable. A current segment without records is kept.
   // Errors: as Append.
@@ -187,8 +184,6 @@ class WalSet {
 
   WalPosition end_ GUARDED_BY(mu_);     // End of the last record with a sequence.
   WalPosition synced_ GUARDED_BY(mu_);  // Everything before it is durable.
-  uint64_t unsynced_since_us_ GUARDED_BY(mu_) =
-      0;  // The time of the oldest record after synced_, or earlier.
 
   std::string buffer_ GUARDED_BY(mu_);  // Collects a group's bytes for one write.
   WalStats stats_ GUARDED_BY(mu_);

@@ -139,24 +139,6 @@ TEST(WalSetTest, SyncsAreCounted) {
   EXPECT_EQ(log.metrics.Get(Counter::kWalSyncs), log.Syncs());
 }
 
-TEST(WalSetTest, SyncsWhenDue) {
-  WalHarness log;
-  ASSERT_TRUE(log.Open().ok());
-  const uint64_t syncs = log.Syncs();
-  log.clock.Advance(1000);
-  ASSERT_TRUE(log.wal->SyncIfDue(100).ok());
-  EXPECT_EQ(log.Syncs(), syncs);  // Nothing to sync, however old.
-  ASSERT_TRUE(log.Append({10}).ok());
-  log.clock.Advance(99);
-  ASSERT_TRUE(log.Append({10}).ok());
-  ASSERT_TRUE(log.wal->SyncIfDue(100).ok());
-  EXPECT_EQ(log.Syncs(), syncs);
-  log.clock.Advance(1);
-  ASSERT_TRUE(log.wal->SyncIfDue(100).ok());
-  EXPECT_EQ(log.Syncs(), syncs + 1);  // Counted from the oldest append.
-  EXPECT_EQ(log.wal->synced_sequence(), 2u);
-}
-
 TEST(WalSetTest, RotateKeepsAnEmptySegment) {
   WalHarness log;
   ASSERT_TRUE(log.Open().ok());
@@ -380,7 +362,6 @@ TEST(WalSetTest, FailedWriteIsFinal) {
       EXPECT_NE(later.message().find(first.message()), Slice::npos) << later.ToString();
     }
     EXPECT_EQ(log.wal->Sync().code(), Code::kReadOnly);
-    EXPECT_EQ(log.wal->SyncIfDue(0).code(), Code::kReadOnly);
     EXPECT_EQ(log.wal->Rotate().status().code(), Code::kReadOnly);
     EXPECT_EQ(log.wal->ReserveBytes(1).code(), Code::kReadOnly);
     EXPECT_EQ(log.wal->PrepareNext().code(), Code::kReadOnly);

@@ -70,7 +70,7 @@ void Maintain(Shared* shared) {
     if (!shared->log.wal->ReserveBytes(5000).ok()) return;
     shared->log.wal->UnreserveBytes(5000);
     shared->log.wal->stats();
-    if (!shared->log.wal->SyncIfDue(0).ok()) return;
+    if (!shared->log.wal->Sync().ok()) return;
   }
 }
 
