@@ -25,8 +25,8 @@ constexpr size_t kHeaderBytesMax = 3 * kVarint32BytesMax + kVarint64BytesMax;
 
 }  // namespace
 
-BlockBuilder::BlockBuilder(uint32_t restart_interval, bool hash_index)
-    : restart_interval_(restart_interval), hash_index_(hash_index) {
+BlockBuilder::BlockBuilder(uint32_t restart_interval, uint32_t restart_bytes, bool hash_index)
+    : restart_interval_(restart_interval), restart_bytes_(restart_bytes), hash_index_(hash_index) {
   CHECK(restart_interval > 0);
 }
 
@@ -36,7 +36,7 @@ size_t BlockBuilder::SizeOf(size_t entry_bytes, size_t restarts, size_t keys) co
 }
 
 size_t BlockBuilder::SizeWith(Slice key, Slice value) const {
-  const bool restart = entries_ == 0 || entries_since_restart_ == restart_interval_;
+  const bool restart = RestartIsDue();
   const size_t shared = restart ? 0 : CommonPrefixBytes(last_key_, key);
   const size_t entry_bytes = kHeaderBytesMax + (key.size() - shared) + value.size();
   return SizeOf(buffer_.size() + entry_bytes, restarts_.size() + 1, hashes_.size() + 1);
@@ -44,7 +44,7 @@ size_t BlockBuilder::SizeWith(Slice key, Slice value) const {
 
 void BlockBuilder::Add(Slice key, Trailer trailer, Slice value, uint64_t key_hash) {
   const bool first = entries_ == 0;
-  const bool restart = first || entries_since_restart_ == restart_interval_;
+  const bool restart = RestartIsDue();
   size_t shared = 0;
   if (first) {
     first_key_ = key;

@@ -15,9 +15,10 @@ namespace tidesdb {
 
 class BlockBuilder {
  public:
-  // restart_interval: entries from one full key to the next. hash_index: for blocks with lookups of
-  // exact keys.
-  BlockBuilder(uint32_t restart_interval, bool hash_index);
+  // A full key comes after restart_interval entries, or after restart_bytes of them: a lookup decodes
+  // the entries between, each a miss of the processor's cache if they are long. hash_index: for
+  // blocks with lookups of exact keys.
+  BlockBuilder(uint32_t restart_interval, uint32_t restart_bytes, bool hash_index);
 
   // key_hash is only used with a hash index. REQUIRES: sorts after all earlier entries; SizeWith()
   // of it fits in 32 bits.
@@ -42,11 +43,16 @@ class BlockBuilder {
     uint32_t restart;
   };
 
+  bool RestartIsDue() const {
+    return entries_ == 0 || entries_since_restart_ == restart_interval_ ||
+           buffer_.size() - restarts_.back() >= restart_bytes_;
+  }
   size_t SizeOf(size_t entry_bytes, size_t restarts, size_t keys) const;
   void StripPrefix(uint32_t prefix_bytes);
   uint32_t AppendBuckets();
 
   const uint32_t restart_interval_;
+  const uint32_t restart_bytes_;
   const bool hash_index_;
   std::string buffer_;
   std::string last_key_;

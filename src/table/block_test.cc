@@ -12,8 +12,9 @@
 namespace tidesdb {
 namespace {
 
-std::string Build(const EntryMap& entries, uint32_t restart_interval, bool hash_index) {
-  BlockBuilder builder(restart_interval, hash_index);
+std::string Build(const EntryMap& entries, uint32_t restart_interval, bool hash_index,
+                  uint32_t restart_bytes = UINT32_MAX) {
+  BlockBuilder builder(restart_interval, restart_bytes, hash_index);
   for (const auto& [position, value] : entries) {
     const size_t with = builder.SizeWith(position.first, value);
     builder.Add(position.first, position.second, value, Hash64(position.first));
@@ -62,6 +63,21 @@ TEST(BlockTest, Golden) {
             "05000000"
             "05000000"
             "0c000000");
+}
+
+TEST(BlockTest, LongEntriesEndTheirInterval) {
+  EntryMap entries;
+  for (int i = 0; i < 8; ++i) {
+    entries[{"key" + std::to_string(i), PackTrailer(1, ValueType::kPut)}] = std::string(100, 'v');
+  }
+  // Two entries have less than 250 bytes, three more.
+  const std::string contents = Build(entries, 16, true, 250);
+  const BlockView view(contents);
+  ASSERT_EQ(view.restart_count(), 3u);
+  for (const uint32_t restart : {1u, 2u}) {
+    const BlockEntry entry = DecodeTrustedEntry(view.Restart(restart));
+    EXPECT_EQ(Slice(entry.suffix, entry.unshared), std::to_string(3 * restart));
+  }
 }
 
 TEST(BlockTest, EmptyBlock) {
@@ -117,7 +133,8 @@ TEST(BlockTest, AnswersAsTheMapItWasMadeOf) {
     const EntryMap entries =
         RandomEntries(&random, 1 + random.Uniform(120), 1 + random.Uniform(20), random.Uniform(40));
     const std::string contents =
-        Build(entries, static_cast<uint32_t>(1 + random.Uniform(18)), random.OneIn(2));
+        Build(entries, static_cast<uint32_t>(1 + random.Uniform(18)), random.OneIn(2),
+              static_cast<uint32_t>(1 + random.Uniform(400)));
     ASSERT_TRUE(ValidateBlock(contents, 0, "f").ok());
     const BlockView view(contents);
     ASSERT_EQ(view.entry_count(), entries.size());
@@ -190,7 +207,8 @@ TEST(BlockTest, ReadsAhead) {
     const EntryMap entries =
         RandomEntries(&random, 1 + random.Uniform(120), 1 + random.Uniform(20), random.Uniform(40));
     const std::string contents =
-        Build(entries, static_cast<uint32_t>(1 + random.Uniform(18)), random.OneIn(2));
+        Build(entries, static_cast<uint32_t>(1 + random.Uniform(18)), random.OneIn(2),
+              static_cast<uint32_t>(1 + random.Uniform(400)));
     BlockIter iter;
     iter.Reset(BlockView(contents), 0);
     for (int step = 0; step < 60; ++step) {

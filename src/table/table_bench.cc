@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t kEntries = 200'000;
 constexpr size_t kValueBytes = 100;
+constexpr size_t kLongValueBytes = 300;  // As a row of TPROC-C's stock.
 
 // Like the plugin's keys: big-endian numbers after a constant.
 std::string Key(uint64_t i) {
@@ -24,29 +25,27 @@ std::string Key(uint64_t i) {
 }
 
 // Half of it is compressible.
-std::string Value(uint64_t i) {
+std::string Value(uint64_t i, size_t bytes = kValueBytes) {
   Random random(i);
-  std::string value(kValueBytes, 'v');
-  for (size_t n = 0; n < kValueBytes / 2; ++n) value[n] = static_cast<char>(random.Next());
+  std::string value(bytes, 'v');
+  for (size_t n = 0; n < bytes / 2; ++n) value[n] = static_cast<char>(random.Next());
   return value;
 }
 
-std::shared_ptr<std::string> Write(const TableWriteOptions& options) {
+std::shared_ptr<std::string> Write(const TableWriteOptions& options,
+                                   size_t value_bytes = kValueBytes) {
   auto bytes = std::make_shared<std::string>();
   auto writer = NewTableWriter(options, std::make_unique<StringWritableFile>(bytes), "bench.tdb");
   for (uint64_t i = 0; i < kEntries; ++i) {
-    CHECK_OK(writer->Add(Key(i), PackTrailer(1000 + i, ValueType::kPut), Value(i)));
+    CHECK_OK(writer->Add(Key(i), PackTrailer(1000 + i, ValueType::kPut), Value(i, value_bytes)));
   }
   CHECK_OK(writer->Finish().status());
   return bytes;
 }
 
 struct Fixture {
-  explicit Fixture(Compression compression = Compression::kLz4, uint32_t interval = 16) {
-    TableWriteOptions options;
-    options.compression = compression;
-    options.restart_interval = interval;
-    bytes = Write(options);
+  explicit Fixture(const TableWriteOptions& options = {}, size_t value_bytes = kValueBytes) {
+    bytes = Write(options, value_bytes);
     cache = NewClockCache(256 << 20, 8 << 10);
     table = *OpenTable(bytes, cache.get());
     auto iter = table->NewIterator(TableReadOptions());
@@ -132,9 +131,12 @@ void TableGetFromMany(benchmark::State& state) {
 }
 BENCHMARK(TableGetFromMany)->Arg(0)->Arg(1);
 
-// The distance of restarts: time against bytes.
+// The distance of restarts, in entries and in bytes of long entries: time against bytes.
 void TableGetInterval(benchmark::State& state) {
-  Fixture fixture(Compression::kLz4, static_cast<uint32_t>(state.range(0)));
+  TableWriteOptions options;
+  options.restart_interval = static_cast<uint32_t>(state.range(0));
+  options.restart_bytes = static_cast<uint32_t>(state.range(1));
+  Fixture fixture(options, static_cast<size_t>(state.range(2)));
   Keys keys(0);
   for (auto _ : state) {
     VersionHit hit;
@@ -144,7 +146,9 @@ void TableGetInterval(benchmark::State& state) {
   state.counters["file_mb"] = static_cast<double>(fixture.bytes->size()) / 1e6;
   state.counters["cache_mb"] = static_cast<double>(fixture.cache->GetStats().bytes) / 1e6;
 }
-BENCHMARK(TableGetInterval)->RangeMultiplier(2)->Range(1, 32);
+BENCHMARK(TableGetInterval)
+    ->ArgsProduct({{1, 4, 8, 16, 32}, {8 << 10}, {kValueBytes}})
+    ->ArgsProduct({{16}, {256, 512, 1 << 10, 2 << 10, 8 << 10}, {kValueBytes, kLongValueBytes}});
 
 void TableSeek(benchmark::State& state) {
   Fixture& fixture = Shared();
@@ -176,7 +180,7 @@ BENCHMARK(TableScan)->Arg(0)->Arg(1);
 
 // Without the cache: read (from memory), checksum, decompress, validate, per entry.
 void TableScanUncached(benchmark::State& state) {
-  Fixture fixture(static_cast<Compression>(state.range(0)));
+  Fixture fixture({.compression = static_cast<Compression>(state.range(0))});
   auto table = *OpenTable(fixture.bytes, nullptr);
   auto iter = table->NewIterator(TableReadOptions());
   for (auto _ : state) {
@@ -188,7 +192,7 @@ void TableScanUncached(benchmark::State& state) {
 BENCHMARK(TableScanUncached)->DenseRange(0, 3);
 
 void TableGetUncached(benchmark::State& state) {
-  Fixture fixture(static_cast<Compression>(state.range(0)));
+  Fixture fixture({.compression = static_cast<Compression>(state.range(0))});
   auto cache = NewClockCache(2 << 20, 8 << 10);
   auto table = *OpenTable(fixture.bytes, cache.get());
   Keys keys(0);
@@ -220,7 +224,7 @@ BENCHMARK(TableWrite)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 // One block of 8 KiB: by the hash index (0), by the key heads (1).
 void BlockFind(benchmark::State& state) {
-  BlockBuilder builder(16, state.range(0) == 0);
+  BlockBuilder builder(16, 1 << 10, state.range(0) == 0);
   std::vector<std::string> keys;
   while (builder.SizeEstimate() < 8 << 10) {
     keys.push_back(Key(keys.size()));

@@ -51,10 +51,10 @@ class TableWriterImpl final : public TableWriter {
         path_(std::move(path)),
         fill_(fill),
         compressor_(options.compression),
-        block_(options.restart_interval, true),
+        block_(options.restart_interval, options.restart_bytes, true),
         // A restart at every entry: a search of the key heads ends at the entry.
-        index_(1, false),
-        top_index_(1, false) {
+        index_(1, UINT32_MAX, false),
+        top_index_(1, UINT32_MAX, false) {
     CHECK(options.partition_blocks > 0);
     has_filter_ = options.bloom_fpr > 0;
     if (has_filter_) filter_shape_ = ChooseFilterShape(options.bloom_fpr);
