@@ -16,7 +16,7 @@ namespace {
 //   L0 9 a..m 100K @90..99 t=5/10      file number, keys, bytes, sequences, tombstones of entries
 //   running L5 3 4 -> 6 a..f           a job with input files 3 and 4 that writes a..f of level 6
 //   context oldest=50 newest=1000
-//   pick | idle | scores | full | range a..c | ingest a..c
+//   pick | idle | young | scores | full | range a..c | ingest a..c
 class Scene {
  public:
   std::string Run(const GoldenCase& golden) {
@@ -159,6 +159,7 @@ class Scene {
         question == "full"    ? PickFullCompaction(version, context_)
         : question == "range" ? PickRangeCompaction(version, first, last, context_)
         : question == "idle"  ? PickIdleCompaction(version, context_)
+        : question == "young" ? PickLevel0Compaction(version, context_)
                               : PickCompaction(version, ComputeScores(*version), context_);
     if (!picked) return "nothing\n";
     std::string out = picked->Describe();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/failpoint.h"
 #include "db/db_test_util.h"
 #include "db/scan_watch.h"
 #include "io/env.h"
@@ -89,6 +90,24 @@ class RequestCompactionTest : public testing::Test {
     for (int i = first; i <= last; ++i) ASSERT_TRUE(txn->Delete(family_, Key(i)).ok());
     ASSERT_TRUE(txn->Commit().ok());
   }
+  void PutNew(int first, int step) {
+    auto txn = db_->Begin({});
+    for (int i = first; i < kKeys; i += step) {
+      ASSERT_TRUE(txn->Put(family_, Key(i), "new").ok());
+    }
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+  // Over all keys, of which every second is new.
+  void ScanHalfNew() {
+    auto txn = db_->Begin({});
+    int keys = 0;
+    int changed = 0;
+    auto it = txn->NewIterator(family_, {});
+    for (it->SeekToFirst(); it->Valid(); it->Next(), ++keys) changed += it->value() == "new";
+    EXPECT_TRUE(it->status().ok());
+    EXPECT_EQ(keys, kKeys);
+    EXPECT_EQ(changed, kKeys / 2);
+  }
   uint64_t Entries() const {
     uint64_t entries = 0;
     for (const LevelStats& level : db_->GetFamilyStats(family_).levels) entries += level.entries;
@@ -108,6 +127,9 @@ class RequestCompactionTest : public testing::Test {
   }
 
   static constexpr int kKeys = 4000;
+  // Each new key lies between others: so many scans cost twice as much as the smallest merge.
+  static constexpr int kScansToMerge =
+      2 * (ScanWatch::kMergeBytesMin / ScanWatch::kBytesARun / (kKeys / 2 - 1) + 10);
   MemFs fs_;
   Env env_;
   std::unique_ptr<Db> db_;
@@ -160,47 +182,48 @@ TEST_F(RequestCompactionTest, ManyAtOnceAreAllDone) {
 TEST_F(RequestCompactionTest, ScansOverChangedKeysHaveThemMerged) {
   PutAll();
   const uint64_t before = db_->GetCompactions()[0].number;
-  const auto put = [&](int first, int step) {
-    auto txn = db_->Begin({});
-    for (int i = first; i < kKeys; i += step) {
-      ASSERT_TRUE(txn->Put(family_, Key(i), "new").ok());
-    }
-    ASSERT_TRUE(txn->Commit().ok());
-  };
-  put(0, 4);
+  PutNew(0, 4);
   ASSERT_TRUE(db_->Flush().ok());
-  put(2, 4);
-  const auto scan = [&] {
-    auto txn = db_->Begin({});
-    int keys = 0;
-    int changed = 0;
-    auto it = txn->NewIterator(family_, {});
-    for (it->SeekToFirst(); it->Valid(); it->Next(), ++keys) changed += it->value() == "new";
-    EXPECT_TRUE(it->status().ok());
-    EXPECT_EQ(keys, kKeys);
-    EXPECT_EQ(changed, kKeys / 2);
-  };
-  scan();
+  PutNew(2, 4);
+  ScanHalfNew();
   // Each changed key lies between unchanged ones.
   const uint64_t runs = db_->GetStats().young_runs;
   EXPECT_EQ(runs, kKeys / 2 - 1u);  // The first key is where the scan begins.
   EXPECT_EQ(db_->GetCompactions()[0].number, before);
   // The first period does not know what was there before it.
-  const uint64_t scans_max = 2 * (ScanWatch::kMergeBytesMin / ScanWatch::kBytesARun / runs + 10);
-  for (uint64_t i = 1; i < scans_max; ++i) scan();
+  for (int i = 1; i < kScansToMerge; ++i) ScanHalfNew();
   EXPECT_EQ(EntriesOnceThereAre(kKeys), uint64_t{kKeys});
   const uint64_t first = NewestCompactionAfter(before).number;
   EXPECT_GT(first, before);
   EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].files, 0u);
   // Nothing is left to merge.
   const uint64_t merged = db_->GetStats().young_runs;
-  scan();
+  ScanHalfNew();
   EXPECT_EQ(db_->GetStats().young_runs, merged);
   // What changes later is merged, too.
-  put(0, 2);
-  for (uint64_t i = 0; i < 2 * scans_max; ++i) scan();
+  PutNew(0, 2);
+  for (int i = 0; i < 2 * kScansToMerge; ++i) ScanHalfNew();
   EXPECT_GT(NewestCompactionAfter(first).number, first);
 }
+
+#ifdef TIDESDB_HOOKS
+TEST_F(RequestCompactionTest, AMergeForScansThatFailsIsAskedForAgain) {
+  PutAll();
+  const uint64_t before = db_->GetCompactions()[0].number;
+  PutNew(0, 2);
+  ASSERT_TRUE(db_->Flush().ok());
+  Failpoint::Arm("table_before_dir_sync", [] {
+    Failpoint::ResetAll();
+    return Status::IoError("a disk error of the test");
+  });
+  for (int i = 0; i < kScansToMerge; ++i) ScanHalfNew();
+  const CompactionInfo failed = NewestCompactionAfter(before);
+  EXPECT_NE(failed.error, "");
+  EXPECT_EQ(Entries(), kKeys * 3 / 2u);
+  for (int i = 0; i < kScansToMerge; ++i) ScanHalfNew();
+  EXPECT_EQ(EntriesOnceThereAre(kKeys), uint64_t{kKeys});
+}
+#endif
 
 TEST_F(RequestCompactionTest, AFamilyThatIsDroppedMeanwhileIsForgotten) {
   PutAll();
