@@ -1,5 +1,6 @@
 """Table files, their blocks and keys: docs/format/table.md, block.md, key.md."""
 
+import bisect
 import struct
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from test.format_reader.manifest import read_properties
 _MAGIC = b"TIDESTBL"
 _VERSION = 1
 _DATA, _INDEX, _FILTER, _TOP_INDEX, _PROPERTIES = 1, 2, 3, 4, 5
-_RESTART_EVERY = 16
+_INTERVAL_ENTRIES_MAX = 16
 DELETE, PUT, SINGLE_DELETE = 0, 1, 2
 
 
@@ -38,7 +39,8 @@ class Entry:
 class Block:
     """The contents of a data, index or top index block."""
 
-    def __init__(self, contents, every):
+    def __init__(self, contents, entries_max):
+        """entries_max: from one restart to the next."""
         trailer = Reader(contents, len(contents) - 28)
         base = trailer.u64()
         count, restarts, prefix_bytes, buckets, key_bytes_max = [trailer.u32() for _ in range(5)]
@@ -50,15 +52,15 @@ class Block:
         self.heads = struct.unpack(f"<{restarts}Q", contents[at:at + 8 * restarts])
         at -= buckets
         self.buckets = contents[at:at + buckets]
-        self.entries = list(self._read(contents[:at], count, base, prefix, every))
-        self._check(prefix, every, key_bytes_max)
+        self.starts = []  # The numbers of the restarts' entries.
+        self.entries = list(self._read(contents[:at], count, base, prefix))
+        self._check(prefix, entries_max, key_bytes_max)
 
-    def _read(self, data, count, base, prefix, every):
+    def _read(self, data, count, base, prefix):
         reader, key = Reader(data), prefix
         for number in range(count):
-            if number % every == 0:
-                if self.restarts[number // every] != reader.at:
-                    raise Damaged(f"restart {number // every} is not where its entry is")
+            if self.restarts[len(self.starts):][:1] == (reader.at,):
+                self.starts.append(number)
                 key = prefix
             shared, unshared, value_bytes, tag = [reader.varint() for _ in range(4)]
             key = key[:shared] + reader.bytes(unshared)
@@ -67,13 +69,18 @@ class Block:
             yield Entry(key, base + difference, tag & 7, reader.bytes(value_bytes))
         reader.end()
 
-    def _check(self, prefix, every, key_bytes_max):
-        """Checks what block.md says besides the entries: order, heads, buckets, the longest key."""
+    def _check(self, prefix, entries_max, key_bytes_max):
+        """Checks what block.md says besides the entries: restarts, order, heads, buckets, the longest key."""
         entries = self.entries
+        if len(self.starts) != len(self.restarts) or self.starts[:1] != [0][:len(entries)]:
+            raise Damaged(f"restart {len(self.starts)} is not where its entry is")
+        if any(b - a > entries_max for a, b in zip(self.starts, [*self.starts[1:], len(entries)])):
+            raise Damaged(f"more than {entries_max} entries from one restart to the next")
         for before, after in zip(entries, entries[1:]):
             if (before.key, -(before.sequence << 8 | before.type)) >= (after.key, -(after.sequence << 8 | after.type)):
                 raise Damaged(f"the key {after.key.hex()} is out of order")
-        for head, entry in zip(self.heads, entries[::every], strict=True):
+        for head, start in zip(self.heads, self.starts, strict=True):
+            entry = entries[start]
             if head != int.from_bytes(entry.key[len(prefix):len(prefix) + 8].ljust(8, b"\0"), "big"):
                 raise Damaged("a head does not match its restart")
         if key_bytes_max != max((len(entry.key) for entry in entries), default=0):
@@ -81,7 +88,8 @@ class Block:
         wanted = [255] * len(self.buckets)
         for number, entry in enumerate(entries if wanted else []):
             bucket = (checksum(entry.key) & 0xffffffff) * len(wanted) >> 32
-            wanted[bucket] = number // every if wanted[bucket] in (255, number // every) else 254
+            restart = bisect.bisect(self.starts, number) - 1
+            wanted[bucket] = restart if wanted[bucket] in (255, restart) else 254
         if bytes(wanted) != self.buckets:
             raise Damaged("the buckets do not match the keys")
 
@@ -141,7 +149,8 @@ class Table:
             index, filters = self._handles(partition.value, 2)
             bloom = self._block(*filters, _FILTER) if filters != (0, 0) else None
             for separator in Block(self._block(*index, _INDEX), 1).entries:
-                for entry in Block(self._block(*self._handles(separator.value, 1)[0], _DATA), _RESTART_EVERY).entries:
+                block = self._block(*self._handles(separator.value, 1)[0], _DATA)
+                for entry in Block(block, _INTERVAL_ENTRIES_MAX).entries:
                     if bloom is not None and not may_have(bloom, entry.key):
                         raise Damaged(f"{self.path.name}: the filter does not have the key {entry.key.hex()}")
                     count += 1
