@@ -120,9 +120,10 @@ TEST_F(DbTest, WhatIsReadStaysInTheCacheThroughFlushAndCompaction) {
   const uint64_t before = reads();
   read_first_half();
   EXPECT_LE(reads() - before, files);
-  // Only the compaction has read the other half.
+  // Only the compaction has read the other half. A cache with room takes up to nine blocks a read.
+  const uint64_t half = reads();
   for (int i = kKeys / 2; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), value);
-  EXPECT_GE(reads() - before, kKeys / 2 * value.size() / (8 << 10) - 1);
+  EXPECT_GE(reads() - half, kKeys / 2 * value.size() / (8 << 10) / 9);
 }
 
 TEST_F(DbTest, WhatIsCommittedIsReadBackAlsoAfterReopening) {

@@ -128,6 +128,28 @@ Status BlockSource::FetchMissing(BlockHandle handle, BlockKind kind, bool fill_c
   return Status::Ok();
 }
 
+Status BlockSource::FetchMissingWith(std::span<const BlockHandle> next, BlockHandle handle,
+                                     BlockRef* block) const {
+  ScanState ahead;
+  ahead.SetRangeEnd(next.back().end());
+  if (Status status = FetchMissing(handle, BlockKind::kData, true, &ahead, block); !status.ok()) {
+    status.IgnoreError();  // It may be that of a neighbour's place on the disk.
+    return FetchMissing(handle, BlockKind::kData, true, nullptr, block);
+  }
+  ++thread_blocks_read;
+  for (const BlockHandle follower : next) {
+    BlockRef unused;
+    // Without a mark of use, and not counted.
+    if (Find(follower, BlockKind::kData, false, &ahead, &unused)) continue;
+    const Status status = FetchMissing(follower, BlockKind::kData, true, &ahead, &unused);
+    if (!status.ok()) {
+      status.IgnoreError();
+      break;
+    }
+  }
+  return Status::Ok();
+}
+
 void BlockSource::PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset,
                              BlockKind kind, Slice contents, CachePriority priority) {
   BlockBytes bytes = cache->NewBlock(contents.size());

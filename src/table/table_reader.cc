@@ -1,6 +1,8 @@
 #include "table/table_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "base/hash.h"
 #include "format/corruption.h"
@@ -17,6 +19,9 @@ namespace {
 
 // Read at once at the open of a file: most top indexes and properties fit in it.
 constexpr uint64_t kTailBytes = 8 << 10;
+// What a lookup reads at once while the cache has room.
+constexpr uint64_t kWarmBytesMax = 32 << 10;
+constexpr size_t kWarmBlocksMax = 8;
 
 std::string RestartKey(const BlockView& block, uint32_t restart) {
   const BlockEntry entry = DecodeTrustedEntry(block.Restart(restart));
@@ -96,7 +101,9 @@ class TableReaderImpl final : public TableReader {
                           "index block ends before the key that the top index names");
     }
     TIDESDB_TRY(DecodeData(entry, handles.index, &data));
-    TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, options.fill_cache, nullptr, &block));
+    if (!source_.Find(data, BlockKind::kData, options.fill_cache, nullptr, &block)) {
+      TIDESDB_TRY(FetchMissingData(options, BlockView(index), entry, data, &block));
+    }
     const BlockView view(block.contents());
     if (!FindVersion(view, key, hash, trailer, global_, &entry)) return false;
     const Trailer found = EntryTrailer(view, entry, global_);
@@ -205,6 +212,30 @@ class TableReaderImpl final : public TableReader {
     TIDESDB_TRY(source_.Fetch(handle, kind, options.fill_cache, nullptr, block));
     if (options.fill_cache) held_->Used(place, block->contents());
     return block->contents();
+  }
+
+  // The data block that an entry of an index block names. *block may hold that index block until then.
+  Status FetchMissingData(const TableReadOptions& options, const BlockView& index,
+                          const BlockEntry& entry, BlockHandle data, BlockRef* block) const {
+    if (!options.fill_cache || !source_.CacheHasRoom()) {
+      return source_.FetchMissing(data, BlockKind::kData, options.fill_cache, nullptr, block);
+    }
+    std::array<BlockHandle, kWarmBlocksMax> next;
+    size_t count = 0;
+    uint64_t end = data.end();
+    for (const char* p = entry.end(); p < index.entries_end() && count < next.size(); ++count) {
+      const BlockEntry following = DecodeTrustedEntry(p);
+      Slice value = following.value();
+      BlockHandle& handle = next[count];
+      if (!GetBlockHandle(&value, &handle) || !value.empty() || handle.offset < end ||
+          handle.size > kWarmBytesMax || handle.end() - data.offset > kWarmBytesMax) {
+        break;
+      }
+      end = handle.end();
+      p = following.end();
+    }
+    if (count == 0) return source_.FetchMissing(data, BlockKind::kData, true, nullptr, block);
+    return source_.FetchMissingWith(std::span(next).first(count), data, block);
   }
 
   Status DecodeData(const BlockEntry& entry, BlockHandle index, BlockHandle* data) const {

@@ -3,6 +3,7 @@
 #include "base/coding.h"
 #include "table/held_blocks.h"
 #include "table/table_test_util.h"
+#include "tidesdb/stats.h"
 
 namespace tidesdb {
 namespace {
@@ -35,7 +36,7 @@ class CountingCache final : public BlockCache {
   bool Charge(size_t bytes) override { return cache_->Charge(bytes); }
   void GiveBack(size_t bytes) override { cache_->GiveBack(bytes); }
   void SetCapacity(size_t bytes_max) override { cache_->SetCapacity(bytes_max); }
-  bool HasRoom() const override { return cache_->HasRoom(); }
+  bool HasRoom() const override { return false; }  // So a miss reads one block.
   CacheStats GetStats() const override { return cache_->GetStats(); }
   bool AnyPinned() const override { return cache_->AnyPinned(); }
 
@@ -364,6 +365,7 @@ TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
   auto table = *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "test.tdb", 7, 0,
                                   cache.get());
   reads = 0;
+  const uint64_t blocks_before = cache->GetStats().entries;
   for (int i = 0; i < kKeys; ++i) {
     VersionHit hit;
     ASSERT_TRUE(*table->Get(TableReadOptions(), key(i), 1, &hit));
@@ -374,7 +376,83 @@ TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
       ASSERT_EQ(reads, 0u) << i;
     }
   }
-  EXPECT_GT(reads, table->properties().data_blocks / 2 - 2);
+  EXPECT_GT(cache->GetStats().entries - blocks_before, table->properties().data_blocks / 2 - 2);
+}
+
+// A cache with room warms up with fewer reads: those behind a missing block are read with it.
+TEST(TableTest, AMissReadsMoreWhileTheCacheHasRoom) {
+  for (const Compression compression : {Compression::kLz4, Compression::kNone}) {
+    TableWriteOptions options;
+    options.compression = compression;
+    Random random(TestSeed(25));
+    EntryMap entries;
+    const auto key = [](int i) { return "key" + std::to_string(10000 + i); };
+    constexpr int kKeys = 5000;
+    for (int i = 0; i < kKeys; ++i) {
+      std::string value(100, '\0');
+      for (char& c : value) c = static_cast<char>(random.Next());
+      entries[{key(i), PackTrailer(1, ValueType::kPut)}] = value;
+    }
+    const auto bytes = WriteTable(options, entries);
+    // The second has room for a few blocks: it is full at once.
+    for (const bool room : {true, false}) {
+      auto cache = NewClockCache(room ? 4 << 20 : 64 << 10, 8 << 10);
+      uint64_t reads = 0;
+      auto table = *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "test.tdb", 7,
+                                      0, cache.get());
+      const uint64_t blocks = table->properties().data_blocks;
+      ASSERT_GT(blocks, 60u);
+      reads = 0;
+      const uint64_t thread_blocks = ThreadBlocksRead();
+      for (int i = 0; i < kKeys; ++i) {
+        VersionHit hit;
+        ASSERT_TRUE(*table->Get(TableReadOptions(), key(i), 1, &hit));
+        ASSERT_EQ(hit.value, Slice(entries[{key(i), PackTrailer(1, ValueType::kPut)}]));
+        hit.release(hit.owner, hit.arg);
+      }
+      EXPECT_EQ(ThreadBlocksRead() - thread_blocks, reads);
+      if (room) {
+        EXPECT_LE(reads, blocks / 3 + 5);
+        EXPECT_EQ(cache->GetStats().misses, reads);
+      } else {
+        EXPECT_GE(reads, blocks - 10);
+      }
+    }
+  }
+}
+
+// Reads only a little at once, as if the disk were bad behind each place.
+class ShortReadFile final : public RandomAccessFile {
+ public:
+  explicit ShortReadFile(std::shared_ptr<std::string> bytes) : file_(std::move(bytes)) {}
+  Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
+    if (n > (12 << 10)) return Status::IoError("a bad place behind this one");
+    return file_.ReadAt(offset, n, scratch);
+  }
+  uint64_t size() const override { return file_.size(); }
+
+ private:
+  const StringRandomAccessFile file_;
+};
+
+TEST(TableTest, AnErrorBehindTheMissingBlockIsNotItsOwn) {
+  TableWriteOptions options;
+  options.compression = Compression::kNone;
+  EntryMap entries;
+  const auto key = [](int i) { return "key" + std::to_string(10000 + i); };
+  for (int i = 0; i < 2000; ++i) {
+    entries[{key(i), PackTrailer(1, ValueType::kPut)}] = std::string(100, 'v');
+  }
+  auto cache = NewClockCache(4 << 20, 8 << 10);
+  auto table = *TableReader::Open(std::make_unique<ShortReadFile>(WriteTable(options, entries)),
+                                  "test.tdb", 7, 0, cache.get());
+  for (int i = 0; i < 2000; ++i) {
+    VersionHit hit;
+    auto got = table->Get(TableReadOptions(), key(i), 1, &hit);
+    ASSERT_TRUE(got.ok()) << got.status().ToString();
+    ASSERT_TRUE(*got);
+    hit.release(hit.owner, hit.arg);
+  }
 }
 
 TEST(TableTest, AHitPinsItsBlock) {
