@@ -224,7 +224,7 @@ BENCHMARK(TableWrite)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 // One block of 8 KiB: by the hash index (0), by the key heads (1).
 void BlockFind(benchmark::State& state) {
-  BlockBuilder builder(16, 1 << 10, state.range(0) == 0);
+  BlockBuilder builder(16, 512, state.range(0) == 0);
   std::vector<std::string> keys;
   while (builder.SizeEstimate() < 8 << 10) {
     keys.push_back(Key(keys.size()));
