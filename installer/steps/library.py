@@ -34,8 +34,7 @@ def stage(into, jobs, log, more=()):
     staged = into / "staged"
     with host.build_lock(into) as lock, Step("Building libtidesdb"):
         shutil.rmtree(staged, ignore_errors=True)
-        run(["cmake", "--preset", "release", "--compile-no-warning-as-error", "-B", into, *_OPTIONS, *more], log=log,
-            cwd=TREE, lock=lock)
+        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE, lock=lock)
         run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE, lock=lock)
         run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""}, lock=lock)
     return staged
