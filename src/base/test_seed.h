@@ -1,4 +1,5 @@
-// The seed of a random test: TIDESDB_SEED from the environment, or the one given. Test code only.
+// The seed of a random test: TIDESDB_SEED from the environment, or the one given; and how often
+// to repeat it. Test code only.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,16 @@ inline uint64_t TestSeed(uint64_t fallback) {
   const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
   std::printf("TIDESDB_SEED=%llu\n", static_cast<unsigned long long>(seed));
   return seed;
+}
+
+// How often to repeat work whose threads never run at once: a single thread, or a simulation's. The
+// thread sanitizer finds nothing there, and takes ten times as long.
+constexpr uint64_t SerialRounds(uint64_t rounds) {
+#ifdef __SANITIZE_THREAD__
+  return rounds < 20 ? 1 : rounds / 20;
+#else
+  return rounds;
+#endif
 }
 
 }  // namespace tidesdb

@@ -202,7 +202,9 @@ TEST_F(RequestCompactionTest, ScansOverChangedKeysHaveThemMerged) {
   EXPECT_EQ(db_->GetStats().young_runs, merged);
   // What changes later is merged, too.
   PutNew(0, 2);
-  for (int i = 0; i < 2 * kScansToMerge; ++i) ScanHalfNew();
+  for (int i = 0; i < 2 * kScansToMerge && db_->GetCompactions()[0].number == first; ++i) {
+    ScanHalfNew();
+  }
   EXPECT_GT(NewestCompactionAfter(first).number, first);
 }
 

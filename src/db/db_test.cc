@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/coding.h"
 #include "base/random.h"
 #include "base/test_seed.h"
 #include "db/db_test_util.h"
@@ -415,7 +416,8 @@ TEST_F(DbTest, RunsOfALargeTransactionGrow) {
   std::string value(1000, 0);
   auto txn = db_->Begin({});
   for (uint64_t i = 0; i < 64'000; ++i) {
-    for (char& c : value) c = static_cast<char>(random.Next());  // Incompressible.
+    for (size_t at = 0; at < value.size(); at += 8)
+      EncodeFixed64(&value[at], random.Next());  // Incompressible.
     ASSERT_OK(txn->Put(family_, Key(i), value));
   }
   // 16 of 1 MiB, then each a sixteenth of the spilled bytes: 16 + 16 ln 4.

@@ -163,7 +163,7 @@ TEST(DbToldCommitsTest, NothingToldIsLostAndNothingRefusedIsSeen) {
   const uint64_t first = TestSeed(1);
   size_t told = 0;
   size_t refused = 0;
-  for (uint64_t seed = first; seed < first + 200; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(200); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] {
@@ -177,8 +177,8 @@ TEST(DbToldCommitsTest, NothingToldIsLostAndNothingRefusedIsSeen) {
     });
     if (HasFailure()) return;
   }
-  EXPECT_GT(told, 5000u);
-  EXPECT_GT(refused, 50u);
+  EXPECT_GT(told, SerialRounds(5000));
+  EXPECT_GT(refused, SerialRounds(50));
 }
 
 #endif  // TIDESDB_HOOKS

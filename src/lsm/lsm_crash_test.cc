@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/failpoint.h"
+#include "base/test_seed.h"
 #include "lsm/tree_harness.h"
 
 namespace tidesdb {
@@ -283,7 +284,7 @@ class RandomRun {
 
 void RunSeeds(Trouble trouble, uint64_t count, int steps) {
   const uint64_t seed = TestSeed(1);
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < SerialRounds(count); ++i) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed + i));
     RandomRun run(seed + i, trouble);
     run.Run(steps);

@@ -285,7 +285,7 @@ TEST(MemTableStressTest, ReadersFindAllThatWasPublished) {
 #ifdef TIDESDB_HOOKS
 TEST(MemTableStressTest, ReadersFindAllThatWasPublishedInSimulation) {
   const uint64_t seed = TestSeed(1);
-  for (uint64_t s = seed; s < seed + 150; s++) {
+  for (uint64_t s = seed; s < seed + SerialRounds(150); s++) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(s));
     Simulation simulation(s);
     Crowd crowd(s, 3, 50 + s % 300);

@@ -347,7 +347,7 @@ TEST(CommitPipelineTest, WhatFailedToSyncStaysInvisibleBehindALaterOrderedCommit
 TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
   const uint64_t first = TestSeed(1);
   size_t largest_group = 0;
-  for (uint64_t seed = first; seed < first + 3000; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(3000); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation::Options options;
     options.seed = seed;

@@ -99,7 +99,7 @@ struct Watched {
 TEST_F(EarlyLocksTest, NobodyIsAnsweredForWhatIsNotDurable) {
   const uint64_t first = TestSeed(1);
   int ahead = 0;
-  for (uint64_t seed = first; seed < first + 100; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(100); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] {

@@ -62,7 +62,7 @@ TEST(SnapshotSetTest, OneAheadOfTheVisibleTakesItsPlaceWhenItsTimeComes) {
 // A snapshot acquired after a list was made is not older than the list's last.
 TEST(SnapshotSetTest, NobodySlipsBehindAList) {
   const uint64_t first = TestSeed(1);
-  for (uint64_t seed = first; seed < first + 50; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(50); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] {

@@ -310,10 +310,10 @@ TxnStats RunReal(const LoadOptions& options) {
 }
 
 template <typename Kind>
-void RunSimulated([[maybe_unused]] int seeds, [[maybe_unused]] const LoadOptions& options) {
+void RunSimulated([[maybe_unused]] uint64_t seeds, [[maybe_unused]] const LoadOptions& options) {
 #ifdef TIDESDB_HOOKS
   const uint64_t first = TestSeed(1);
-  for (uint64_t seed = first; seed < first + static_cast<uint64_t>(seeds); ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(seeds); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] {

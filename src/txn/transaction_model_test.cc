@@ -408,11 +408,7 @@ class ModelRun {
   std::vector<std::pair<Savepoint, size_t>> savepoints_;  // With the operations before it.
 };
 
-#ifdef __SANITIZE_THREAD__
-constexpr uint64_t kSeeds = 2;  // One thread works: little is gained, at twenty times the cost.
-#else
-constexpr uint64_t kSeeds = 12;
-#endif
+constexpr uint64_t kSeeds = SerialRounds(12);
 
 class TransactionModelTest : public testing::TestWithParam<Concurrency> {};
 

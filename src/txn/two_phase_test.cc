@@ -268,7 +268,7 @@ TEST_F(TwoPhaseTest, SpilledOnesCommitAndRollBackToo) {
 // sequences, whatever prepares, plain commits and rollbacks run meanwhile.
 TEST(TwoPhaseOrderTest, OrderedCommitsHaveAscendingSequences) {
   const uint64_t first = TestSeed(1);
-  for (uint64_t seed = first; seed < first + 200; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(200); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] {

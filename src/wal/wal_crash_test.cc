@@ -179,7 +179,7 @@ class Lives {
 
 TEST(WalCrashTest, EveryReplayIsAPrefix) {
   const uint64_t seed = TestSeed(1000);
-  constexpr uint64_t kSeeds = 300;
+  constexpr uint64_t kSeeds = SerialRounds(300);
   for (uint64_t i = 0; i < kSeeds; i++) {
     ASSERT_TRUE(Lives(seed + i).Run()) << "TIDESDB_SEED=" << seed + i;
   }

@@ -234,7 +234,7 @@ TEST(DeadWalkTest, ScansBesideWritersSeeEveryCommit) {
 #ifdef TIDESDB_HOOKS
 TEST(DeadWalkTest, ScansBesideWritersSeeEveryCommitInSimulation) {
   const uint64_t first = TestSeed(1);
-  for (uint64_t seed = first; seed < first + 150; ++seed) {
+  for (uint64_t seed = first; seed < first + SerialRounds(150); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);
     simulation.Run([&] { RunThreads(seed, 60, 40); });

@@ -13,7 +13,7 @@
 namespace tidesdb::metamorphic {
 namespace {
 
-constexpr uint64_t kHistories = 10;
+constexpr uint64_t kHistories = SerialRounds(10);
 constexpr uint64_t kSteps = 1'200;
 
 // In memory, because the machine's disk would take most of the time.
