@@ -49,8 +49,8 @@ class Instruments {
  public:
   virtual ~Instruments() = default;
 
-  // The first and the last call of a background thread. name: "tdb-flush-0", "tdb-compact-1", "tdb-read-2" or
-  // "tdb-ticker"; it lives as long as the thread.
+  // The first and the last call of a background thread. name: "tdb-flush-0", "tdb-compact-1", "tdb-read-2",
+  // "tdb-warm" or "tdb-ticker"; it lives as long as the thread.
   virtual void ThreadBegins(const char* name) noexcept = 0;
   virtual void ThreadEnds() noexcept = 0;
 

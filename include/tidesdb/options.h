@@ -93,6 +93,9 @@ struct Options {
   // True: Close() runs the compactions that are due, however long they take. False: the next open
   // does.
   bool finish_compactions_on_close = false;
+  // True: Close() lists the blocks in the block cache, and the next open reads them again, in the
+  // background, as long as the cache has room.
+  bool reload_block_cache = false;
   int open_files_max = 512;  // Open table files; also limits open spilled runs, up to 256. >= 16.
 
   // --- Transactions ---

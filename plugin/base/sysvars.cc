@@ -222,6 +222,7 @@ void FillOptions(Options* options) {
   options->flush_queue_max = static_cast<int>(GlobalStallThreshold());
   options->compaction_threads = compaction_threads_value;
   options->finish_compactions_on_close = finish_compactions_on_close_value != 0;
+  options->reload_block_cache = reload_block_cache_value != 0;
   options->open_files_max =
       max_open_sstables_value > 0 ? max_open_sstables_value : kOpenFilesDefault;
 }

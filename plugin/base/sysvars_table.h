@@ -46,6 +46,9 @@
     "and later commits are lost. Copy the directory first, set this for one start, then check all tables.") \
   X(finish_compactions_on_close, Start, Bool, (0), \
     "The shutdown runs all pending compactions, however long they take. OFF: the next start runs them.") \
+  X(reload_block_cache, Start, Bool, (1), \
+    "The shutdown lists the blocks in the block cache (file WARM), and the next start reads them again in the " \
+    "background. Like innodb_buffer_pool_dump_at_shutdown and innodb_buffer_pool_load_at_startup.") \
   /* Changed at any time. */ \
   X(backup_dir, Global, Text, (), \
     "Setting it copies all TidesDB tables, as of one moment, into this directory, which must be empty or not exist. " \

@@ -19,6 +19,7 @@ PSI_file_key file_keys[kWatchedFileKinds];
 PSI_thread_key flush_key;
 PSI_thread_key compaction_key;
 PSI_thread_key read_key;
+PSI_thread_key warm_key;
 PSI_thread_key statistics_key;
 PSI_thread_key ticker_key;
 
@@ -33,12 +34,10 @@ void RegisterKeys() {
                            {&file_keys[3], "manifest", 0},
                            {&file_keys[4], "other", 0}};
   mysql_file_register("tidesdb", files, kWatchedFileKinds);
-  PSI_thread_info threads[] = {{&flush_key, "flush", 0},
-                               {&compaction_key, "compaction", 0},
-                               {&read_key, "read", 0},
-                               {&statistics_key, "statistics", 0},
-                               {&ticker_key, "ticker", 0}};
-  mysql_thread_register("tidesdb", threads, 5);
+  PSI_thread_info threads[] = {
+      {&flush_key, "flush", 0}, {&compaction_key, "compaction", 0}, {&read_key, "read", 0},
+      {&warm_key, "warm", 0},   {&statistics_key, "statistics", 0}, {&ticker_key, "ticker", 0}};
+  mysql_thread_register("tidesdb", threads, 6);
 }
 
 PSI_file_operation OperationOf(FileAction action) {
@@ -77,6 +76,7 @@ class PerformanceSchema final : public Instruments {
     if (kind.starts_with("tdb-flush")) key = flush_key;
     if (kind.starts_with("tdb-compact")) key = compaction_key;
     if (kind.starts_with("tdb-read")) key = read_key;
+    if (kind.starts_with("tdb-warm")) key = warm_key;
     if (kind.starts_with("tdb-stats")) key = statistics_key;
     PSI_thread* const thread = PSI_THREAD_CALL(new_thread)(key, nullptr, 0);
     PSI_THREAD_CALL(set_thread_os_id)(thread);

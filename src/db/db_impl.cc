@@ -86,6 +86,7 @@ void DbImpl::Abandon() {
   stop_.store(true, std::memory_order_relaxed);
   scheduler_->Stop();
   readers_->Stop();
+  StopWarming(false);
   RefuseCalls();
 }
 
@@ -101,6 +102,7 @@ Status DbImpl::Close() {
   stop_.store(true, std::memory_order_relaxed);
   if (scheduler_ != nullptr) scheduler_->Stop();
   if (readers_ != nullptr) readers_->Stop();
+  StopWarming(true);
   Status status;
   if (wal_ != nullptr && txns_ != nullptr && !errors_->fatal()) status = wal_->Close();
   RefuseCalls();
@@ -110,6 +112,13 @@ Status DbImpl::Close() {
   if (tree_ == nullptr && !InUse()) block_cache_.reset();
   directory_lock_.reset();
   return status;
+}
+
+void DbImpl::StopWarming(bool save) {
+  if (warmer_ == nullptr) return;
+  // A list that was not read to its end is still the better one.
+  if (warmer_->Stop() && save && !errors_->fatal()) warmer_->Save();
+  warmer_.reset();
 }
 
 // So that the next open has nothing to replay. Commits that cannot be flushed are in the WAL.

@@ -20,6 +20,7 @@
 #include "base/logger.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "db/cache_warmer.h"
 #include "db/compaction_history.h"
 #include "db/compaction_requests.h"
 #include "db/error_state.h"
@@ -159,6 +160,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   void FlushForClose();
   void FinishCompactions();
   void RefuseCalls();
+  // Ends the reading of blocks from before the open. save: lists those that are in the cache now.
+  void StopWarming(bool save);
   // Destroys the engine, except for what is still in use.
   static void Retire(DbImpl* db);
   // Whether values read from it are still pinned.
@@ -244,6 +247,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   std::unique_ptr<HelperThreads> readers_;  // Of Transaction::Prefetch.
   std::unique_ptr<TxnManager> txns_;        // Until the end: ended transactions use it.
   std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<CacheWarmer> warmer_;  // Null: not wanted, or not opened.
 
   std::atomic<uint64_t> read_state_number_ = 1;  // TxnEnv::ReadStateNumber.
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.

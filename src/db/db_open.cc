@@ -35,6 +35,11 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
   StartThreads();
   scheduler_->WakeFlush();
   scheduler_->WakeCompaction();
+  if (options_.reload_block_cache) {
+    warmer_ = std::make_unique<CacheWarmer>(env_, directory_, block_cache_.get(), logger_.get(),
+                                            options_.instruments);
+    warmer_->Start(tree_->Families());
+  }
   return Status::Ok();
 }
 

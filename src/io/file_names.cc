@@ -67,6 +67,8 @@ const char* FileKindName(FileKind kind) {
       return "temp";
     case FileKind::kSynced:
       return "synced";
+    case FileKind::kWarm:
+      return "warm";
   }
   return "unknown";
 }
@@ -76,6 +78,7 @@ ParsedFileName ParseFileName(Slice name) {
   if (name == "LOG") return {FileKind::kLog, 0};
   if (name == "CURRENT") return {FileKind::kCurrent, 0};
   if (name == "SYNCED") return {FileKind::kSynced, 0};
+  if (name == "WARM") return {FileKind::kWarm, 0};
   if (name.starts_with(kManifestPrefix)) {
     const auto number = ParseDigits(name.substr(kManifestPrefix.size()));
     return number ? ParsedFileName{FileKind::kManifest, *number} : ParsedFileName{};
@@ -114,6 +117,7 @@ std::string LockFileName(Slice dir) { return JoinPath(dir, "LOCK"); }
 std::string LogFileName(Slice dir) { return JoinPath(dir, "LOG"); }
 std::string CurrentFileName(Slice dir) { return JoinPath(dir, "CURRENT"); }
 std::string SyncedFileName(Slice dir) { return JoinPath(dir, "SYNCED"); }
+std::string WarmFileName(Slice dir) { return JoinPath(dir, "WARM"); }
 std::string ManifestFileName(Slice dir, uint64_t number) {
   return JoinPath(dir, std::string(kManifestPrefix) + Digits(number));
 }

@@ -21,8 +21,9 @@ enum class FileKind : uint8_t {
   kLog,       // LOG: messages for people.
   kTemp,      // anything.tmp: left by a crash; may be deleted at open.
   kSynced,    // SYNCED: the durable length of the log.
+  kWarm,      // WARM: the blocks that the block cache held at the last close.
 };
-inline constexpr size_t kFileKindCount = 11;
+inline constexpr size_t kFileKindCount = 12;
 
 // Returns "wal" and so on. Static storage.
 const char* FileKindName(FileKind kind);
@@ -45,6 +46,7 @@ std::string LockFileName(Slice dir);
 std::string LogFileName(Slice dir);
 std::string CurrentFileName(Slice dir);
 std::string SyncedFileName(Slice dir);
+std::string WarmFileName(Slice dir);
 std::string ManifestFileName(Slice dir, uint64_t number);
 std::string WalFileName(Slice dir, uint64_t number);
 std::string TableFileName(Slice dir, uint64_t number);

@@ -28,6 +28,7 @@ TEST(FileNamesTest, WhatIsBuiltIsParsed) {
   ExpectRoundTrip(LogFileName("/db"), FileKind::kLog, 0);
   ExpectRoundTrip(CurrentFileName("/db"), FileKind::kCurrent, 0);
   ExpectRoundTrip(SyncedFileName("/db"), FileKind::kSynced, 0);
+  ExpectRoundTrip(WarmFileName("/db"), FileKind::kWarm, 0);
   EXPECT_EQ(WalFileName("/db", 12), "/db/000012.wal");
   EXPECT_EQ(ManifestFileName("/db", 3), "/db/MANIFEST-000003");
   EXPECT_EQ(ParseFileName("CURRENT.tmp").kind, FileKind::kTemp);

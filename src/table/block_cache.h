@@ -3,6 +3,7 @@
 // Threads: any number at once.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,14 @@ struct CacheStats {
   uint64_t bytes = 0;  // Memory, including idle space between blocks and the table's slots.
   uint64_t hits = 0;
   uint64_t misses = 0;
+};
+
+// A block's key in the cache: the file, and the caller's number for the block.
+struct BlockPlace {
+  uint64_t file_number = 0;
+  uint64_t place = 0;
+
+  friend auto operator<=>(const BlockPlace&, const BlockPlace&) = default;
 };
 
 // How long an unused block stays. Index and filter blocks outlive data blocks in the cache; kKept
@@ -60,6 +69,8 @@ class BlockCache {
   // Whether more than an eighth of the cache is free, beside what may be idle. A few atomic loads.
   virtual bool HasRoom() const = 0;
   virtual CacheStats GetStats() const = 0;
+  // All blocks, in no order. Visits the whole cache.
+  virtual std::vector<BlockPlace> List() const = 0;
   // Whether any block is pinned. Visits all of them.
   virtual bool AnyPinned() const = 0;
 };

@@ -159,6 +159,12 @@ void BlockSource::PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t o
                                contents.size(), priority));
 }
 
+std::optional<uint64_t> BlockSource::DataOffset(uint64_t place) {
+  const uint64_t offset = place >> 3;
+  if (place != PlaceInCache(BlockKind::kData, offset)) return std::nullopt;
+  return offset;
+}
+
 Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,
                          BlockRef* block) const {
   Decoded decoded;

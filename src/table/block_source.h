@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -83,12 +84,14 @@ class BlockSource {
   Status FetchMissingWith(std::span<const BlockHandle> next, BlockHandle handle,
                           BlockRef* block) const;
 
+  // The same without a lookup in the cache.
+  Status Load(BlockHandle handle, BlockKind kind, ScanState* scan, BlockRef* block) const;
+
   // Puts contents into the cache that are at this place of a file that was just written.
   static void PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset, BlockKind kind,
                          Slice contents, CachePriority priority);
-
-  // The same without a lookup in the cache.
-  Status Load(BlockHandle handle, BlockKind kind, ScanState* scan, BlockRef* block) const;
+  // The offset of a block in its file, by its place in the cache, if it is a data block.
+  static std::optional<uint64_t> DataOffset(uint64_t place);
 
   // Whether lookups should do so.
   bool CacheHasRoom() const { return cache_ != nullptr && cache_->HasRoom(); }

@@ -163,6 +163,18 @@ class alignas(64) Shard {
     stats->misses += misses_.load(std::memory_order_relaxed);
   }
 
+  void AddPlaces(std::vector<BlockPlace>* places) REQUIRES(mu_) {
+    const Table& table = *tables_.back();
+    for (size_t i = 0; i < table.size(); ++i) {
+      const Slot& slot = table.slots[i];
+      if (Slot::StateOf(slot.word.load(std::memory_order_relaxed)) != Slot::State::kVisible) {
+        continue;
+      }
+      places->push_back({slot.file_number.load(std::memory_order_relaxed),
+                         slot.offset.load(std::memory_order_relaxed)});
+    }
+  }
+
   // Whether any block is pinned.
   bool Pinned() REQUIRES(mu_) {
     for (const auto& table : tables_) {
@@ -399,6 +411,15 @@ class ClockCache final : public BlockCache {
       shards_[i].AddStats(&stats);
     }
     return stats;
+  }
+
+  std::vector<BlockPlace> List() const override {
+    std::vector<BlockPlace> places;
+    for (size_t i = 0; i < shard_count_; ++i) {
+      MutexLock lock(shards_[i].mu());
+      shards_[i].AddPlaces(&places);
+    }
+    return places;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "base/hash.h"
 #include "format/corruption.h"
@@ -22,6 +23,8 @@ constexpr uint64_t kTailBytes = 8 << 10;
 // What a lookup reads at once while the cache has room.
 constexpr uint64_t kWarmBytesMax = 32 << 10;
 constexpr size_t kWarmBlocksMax = 8;
+// Between two blocks that are read into the cache: reading it, too, costs less than another read.
+constexpr uint64_t kFillGapBytesMax = 16 << 10;
 
 std::string RestartKey(const BlockView& block, uint32_t restart) {
   const BlockEntry entry = DecodeTrustedEntry(block.Restart(restart));
@@ -119,6 +122,24 @@ class TableReaderImpl final : public TableReader {
 
   std::unique_ptr<InternalIterator> NewIterator(const TableReadOptions& options) const override {
     return std::make_unique<TableIter>(&source_, top_index_, global_, options.fill_cache);
+  }
+
+  Result<uint64_t> FillCache(std::span<const uint64_t> offsets,
+                             const std::atomic<bool>* stop) const override {
+    uint64_t filled = 0;
+    ScanState scan;
+    std::vector<BlockHandle> wanted;
+    for (uint32_t partition = 0; partition < top_index_.restart_count(); ++partition) {
+      if (offsets.empty() || stop->load(std::memory_order_relaxed) || !source_.CacheHasRoom())
+        break;
+      PartitionHandles handles;
+      TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
+      // Its data blocks are before its index.
+      if (offsets.front() >= handles.index.offset) continue;
+      TIDESDB_TRY(TakeWanted(partition, handles, &offsets, &wanted));
+      TIDESDB_TRY(FillRuns(wanted, &scan, &filled));
+    }
+    return filled;
   }
 
   const TableProperties& properties() const override { return properties_; }
@@ -236,6 +257,52 @@ class TableReaderImpl final : public TableReader {
     }
     if (count == 0) return source_.FetchMissing(data, BlockKind::kData, true, nullptr, block);
     return source_.FetchMissingWith(std::span(next).first(count), data, block);
+  }
+
+  // Takes a partition's offsets from the front of *offsets; wanted: the data blocks that are there.
+  Status TakeWanted(uint32_t partition, const PartitionHandles& handles,
+                    std::span<const uint64_t>* offsets, std::vector<BlockHandle>* wanted) const {
+    wanted->clear();
+    BlockRef block;
+    if (handles.has_filter()) {
+      TIDESDB_TRY(FetchMeta({}, handles.filter, BlockKind::kFilter, FilterPlace(partition), &block)
+                      .status());
+    }
+    TIDESDB_ASSIGN(const Slice contents,
+                   FetchMeta({}, handles.index, BlockKind::kIndex, IndexPlace(partition), &block));
+    const BlockView index(contents);
+    for (const char* p = index.entries(); p < index.entries_end();) {
+      const BlockEntry entry = DecodeTrustedEntry(p);
+      p = entry.end();
+      BlockHandle data;
+      TIDESDB_TRY(DecodeData(entry, handles.index, &data));
+      while (!offsets->empty() && offsets->front() < data.offset) *offsets = offsets->subspan(1);
+      if (!offsets->empty() && offsets->front() == data.offset) wanted->push_back(data);
+    }
+    while (!offsets->empty() && offsets->front() < handles.index.offset) {
+      *offsets = offsets->subspan(1);
+    }
+    return Status::Ok();
+  }
+
+  // Blocks near each other are read at once.
+  Status FillRuns(std::span<const BlockHandle> wanted, ScanState* scan, uint64_t* filled) const {
+    while (!wanted.empty()) {
+      size_t count = 1;
+      while (count < wanted.size() &&
+             wanted[count].offset <= wanted[count - 1].end() + kFillGapBytesMax) {
+        ++count;
+      }
+      scan->SetRangeEnd(wanted[count - 1].end());
+      for (const BlockHandle data : wanted.first(count)) {
+        BlockRef block;
+        if (source_.Find(data, BlockKind::kData, false, scan, &block)) continue;
+        TIDESDB_TRY(source_.FetchMissing(data, BlockKind::kData, true, scan, &block));
+        ++*filled;
+      }
+      wanted = wanted.subspan(count);
+    }
+    return Status::Ok();
   }
 
   Status DecodeData(const BlockEntry& entry, BlockHandle index, BlockHandle* data) const {

@@ -4,7 +4,9 @@
 // Owns: the open file and the pinned top of the index; blocks belong to the cache.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "format/internal_iter.h"
@@ -53,6 +55,12 @@ class TableReader {
 
   // Lives no longer than this reader.
   virtual std::unique_ptr<InternalIterator> NewIterator(const TableReadOptions& options) const = 0;
+
+  // Reads those of the data blocks at these ascending offsets that the cache lacks into it, with
+  // their indexes and filters, as long as it has room and *stop is false. What is no block's offset
+  // is passed over. Returns the number of blocks read.
+  virtual Result<uint64_t> FillCache(std::span<const uint64_t> offsets,
+                                     const std::atomic<bool>* stop) const = 0;
 
   virtual const TableProperties& properties() const = 0;
 

@@ -1,6 +1,9 @@
 // What lookups of a table read from its file, and what stays in the block cache.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <numeric>
+
 #include "table/table_test_util.h"
 #include "tidesdb/stats.h"
 
@@ -34,6 +37,7 @@ class CountingCache final : public BlockCache {
   void SetCapacity(size_t bytes_max) override { cache_->SetCapacity(bytes_max); }
   bool HasRoom() const override { return false; }  // So a miss reads one block.
   CacheStats GetStats() const override { return cache_->GetStats(); }
+  std::vector<BlockPlace> List() const override { return cache_->List(); }
   bool AnyPinned() const override { return cache_->AnyPinned(); }
 
   uint64_t blocks_made = 0;
@@ -115,6 +119,42 @@ TEST(TableReadsTest, AMissReadsMoreWhileTheCacheHasRoom) {
       }
     }
   }
+}
+
+// Offsets of an older file of that number, or of another: only those where a block begins count.
+TEST(TableReadsTest, TheCacheIsFilledWithWhatIsThere) {
+  TableWriteOptions options;
+  options.block_bytes = 512;
+  options.partition_blocks = 8;
+  EntryMap entries;
+  for (int i = 0; i < 2000; ++i) {
+    entries[{"key" + std::to_string(10000 + i), PackTrailer(1, ValueType::kPut)}] =
+        "value" + std::to_string(i);
+  }
+  const auto bytes = WriteTable(options, entries);
+  auto cache = NewClockCache(1 << 20, 512);
+  uint64_t reads = 0;
+  auto table = *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "test.tdb", 7, 0,
+                                  cache.get());
+  std::atomic<bool> stop = true;
+  const std::vector<uint64_t> first = {0};
+  EXPECT_EQ(*table->FillCache(first, &stop), 0u);
+  stop = false;
+  EXPECT_EQ(*table->FillCache(first, &stop), 1u);
+  // Every offset up to behind the end of the file, one block of which is there already.
+  std::vector<uint64_t> all(bytes->size() + 100);
+  std::iota(all.begin(), all.end(), uint64_t{0});
+  const uint64_t blocks = table->properties().data_blocks;
+  EXPECT_EQ(*table->FillCache(all, &stop), blocks - 1);
+  EXPECT_EQ(*table->FillCache(all, &stop), 0u);
+  reads = 0;
+  for (const auto& [position, value] : entries) {
+    VersionHit hit;
+    ASSERT_TRUE(*table->Get(TableReadOptions(), position.first, 1, &hit));
+    EXPECT_EQ(hit.value, Slice(value));
+    hit.release(hit.owner, hit.arg);
+  }
+  EXPECT_EQ(reads, 0u);
 }
 
 // Reads only a little at once, as if the disk were bad behind each place.

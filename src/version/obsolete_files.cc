@@ -65,6 +65,7 @@ std::vector<std::string> CollectOrphans(const std::vector<std::string>& names,
       case FileKind::kVlog:
       case FileKind::kLog:
       case FileKind::kSynced:
+      case FileKind::kWarm:
         break;
     }
     if (orphan) orphans.push_back(name);

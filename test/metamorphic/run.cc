@@ -315,6 +315,7 @@ std::vector<OptionSet> OptionSets() {
   deletions.family.tombstone_density_min_entries = 0;
   OptionSet& reopened = add("opened anew all the time");
   reopened.reopen_every = 1;
+  reopened.options.reload_block_cache = true;
   reopened.options.wal_segment_bytes = 4 << 10;
   OptionSet& spilled = add("transactions that spill");
   spilled.staging_bytes = 1 << 10;

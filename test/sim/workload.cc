@@ -65,6 +65,7 @@ class Workload {
     db_options_.lock_wait_timeout_us = 100'000;
     family_count_ = static_cast<int>(random_.Between(2, 4));
     threads_ = static_cast<int>(random_.Between(1, 4));
+    db_options_.reload_block_cache = threads_ % 2 == 0;
     value_bytes_max_ = random_.OneIn(4) ? 2000 : 120;
   }
 
