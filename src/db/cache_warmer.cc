@@ -31,12 +31,13 @@ std::vector<WarmFile> DataBlocks(const BlockCache& cache) {
 void CacheWarmer::Start(const std::vector<VersionRef>& families) {
   for (const VersionRef& version : families) {
     for (const FileList& level : version->levels()) {
-      for (const FileRef& file : level) files_.push_back({file, version->tables()});
+      for (const FileRef& file : level) {
+        files_.push_back({file->number(), file, version->tables()});
+      }
     }
   }
-  std::sort(files_.begin(), files_.end(), [](const TableFile& a, const TableFile& b) {
-    return a.file->number() < b.file->number();
-  });
+  std::sort(files_.begin(), files_.end(),
+            [](const TableFile& a, const TableFile& b) { return a.number < b.number; });
   thread_ = std::make_unique<Thread>("tdb-warm", [this] {
     if (instruments_ != nullptr) instruments_->ThreadBegins("tdb-warm");
     Run();
@@ -78,24 +79,23 @@ uint64_t CacheWarmer::Fill() {
   }
   uint64_t filled = 0;
   auto wanted = list.begin();
-  for (TableFile& file : files_) {
+  for (const TableFile& known : files_) {
     if (stop_.load(std::memory_order_relaxed) || !cache_->HasRoom()) break;
-    const uint64_t number = file.file->number();
-    while (wanted != list.end() && wanted->number < number) ++wanted;
-    if (wanted != list.end() && wanted->number == number) {
-      const Status status = [&]() -> Status {
-        TIDESDB_ASSIGN(const TableRef table, file.tables->Find(*file.file));
-        TIDESDB_ASSIGN(const uint64_t blocks, table->FillCache(wanted->offsets, &stop_));
-        filled += blocks;
-        return Status::Ok();
-      }();
-      // Who needs the block reports it.
-      if (!status.ok()) {
-        LogF(log_, LogLevel::kWarn, "a file's blocks are not read into the block cache: %s",
-             status.ToString().c_str());
-      }
+    while (wanted != list.end() && wanted->number < known.number) ++wanted;
+    if (wanted == list.end()) break;
+    const FileRef file = wanted->number == known.number ? known.file.lock() : nullptr;
+    if (file == nullptr) continue;
+    const Status status = [&]() -> Status {
+      TIDESDB_ASSIGN(const TableRef table, known.tables->Find(*file));
+      TIDESDB_ASSIGN(const uint64_t blocks, table->FillCache(wanted->offsets, &stop_));
+      filled += blocks;
+      return Status::Ok();
+    }();
+    // Who needs the block reports it.
+    if (!status.ok()) {
+      LogF(log_, LogLevel::kWarn, "a file's blocks are not read into the block cache: %s",
+           status.ToString().c_str());
     }
-    file.file.reset();  // It may be merged and deleted meanwhile.
   }
   return filled;
 }

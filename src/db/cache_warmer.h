@@ -42,7 +42,8 @@ class CacheWarmer {
 
  private:
   struct TableFile {
-    FileRef file;
+    uint64_t number;
+    std::weak_ptr<const FileMeta> file;  // It may be merged and deleted meanwhile.
     TableCache* tables;
   };
 
