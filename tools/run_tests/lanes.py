@@ -29,14 +29,17 @@ def batches(steps):
 
 
 def next_of(waiting, busy):
-    """Takes the next step from the free lane with the most waiting steps. None: all lanes are busy."""
+    """Takes the next step from the free lane with the longest waiting step, of several from that with the most.
+
+    So no long step is left to run alone at the end. None: all lanes are busy.
+    """
     left = {}
     for step in waiting:
         if step.lane not in busy:
             left.setdefault(step.lane, []).append(step)
     if not left:
         return None
-    step = max(left.values(), key=lambda steps: sum(one.minutes for one in steps))[0]
+    step = max(left.values(), key=lambda steps: (max(one.minutes for one in steps), sum(one.minutes for one in steps)))[0]
     waiting.remove(step)
     return step
 

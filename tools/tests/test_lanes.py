@@ -33,6 +33,11 @@ class Lanes(unittest.TestCase):
         self.assertIsNone(lanes.next_of(waiting, {"y"}))
         self.assertEqual(lanes.next_of(waiting, set()).name, "longer")
 
+    def test_a_long_step_is_not_left_to_the_end(self):
+        waiting = [_step("a1", "a", 20), _step("a2", "a", 20), _step("b1", "b"), _step("b2", "b", 25)]
+        taken = [lanes.next_of(waiting, set()).name for _ in range(4)]
+        self.assertEqual(taken, ["b1", "b2", "a1", "a2"])
+
     def run_all(self, steps, one):
         ended = lanes.run(steps, one, self.folder, at_once=2)
         return [(step.name, result[0].failed, said) for step, result, said in ended]
