@@ -17,7 +17,7 @@ inline uint64_t TestSeed(uint64_t fallback) {
 }
 
 // How often to repeat work whose threads never run at once: a single thread, or a simulation's. The
-// thread sanitizer finds nothing there, and takes ten times as long.
+// thread sanitizer finds nothing there, and takes many times as long.
 constexpr uint64_t SerialRounds(uint64_t rounds) {
 #ifdef __SANITIZE_THREAD__
   return rounds < 20 ? 1 : rounds / 20;

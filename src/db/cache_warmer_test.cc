@@ -17,6 +17,7 @@
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
 #include "tidesdb/pinned_value.h"
+#include "version/version_test_util.h"
 
 #ifdef TIDESDB_HOOKS
 
@@ -158,6 +159,25 @@ TEST_F(CacheWarmerTest, OfFilesThatAreGoneNothingIsRead) {
   Life([&] {
     EXPECT_EQ(Reads([&] { Rest(); }), 0u);
     Read(0, kKeys);
+  });
+}
+
+// The thread has not run yet; a file that is merged meanwhile can be deleted nevertheless.
+TEST_F(CacheWarmerTest, NoFileStaysForIt) {
+  Simulation simulation(1);
+  env_.clock = simulation.clock();
+  simulation.Run([&] {
+    Version::Levels levels;
+    levels[0].push_back(FakeFile(FileRecord()));
+    const std::weak_ptr<const FileMeta> file = levels[0].front();
+    auto version = std::make_shared<const Version>(std::make_shared<const FamilyInfo>(),
+                                                   std::exchange(levels, {}), nullptr);
+    CacheWarmer warmer(&env_, "/db", nullptr, nullptr, nullptr);
+    warmer.Start({version});
+    EXPECT_FALSE(file.expired());
+    version.reset();
+    EXPECT_TRUE(file.expired());
+    warmer.Stop();
   });
 }
 

@@ -23,7 +23,8 @@ constexpr uint64_t kTailBytes = 8 << 10;
 // What a lookup reads at once while the cache has room.
 constexpr uint64_t kWarmBytesMax = 32 << 10;
 constexpr size_t kWarmBlocksMax = 8;
-// Between two blocks that are read into the cache: reading it, too, costs less than another read.
+// Between two blocks that are read into the cache: reading it, too, costs less than another read
+// (at 1,500 reads and 60 MB a second, 40 KB cost as much).
 constexpr uint64_t kFillGapBytesMax = 16 << 10;
 
 std::string RestartKey(const BlockView& block, uint32_t restart) {
@@ -270,18 +271,19 @@ class TableReaderImpl final : public TableReader {
     }
     TIDESDB_ASSIGN(const Slice contents,
                    FetchMeta({}, handles.index, BlockKind::kIndex, IndexPlace(partition), &block));
+    const auto drop_before = [offsets](uint64_t end) {
+      while (!offsets->empty() && offsets->front() < end) *offsets = offsets->subspan(1);
+    };
     const BlockView index(contents);
     for (const char* p = index.entries(); p < index.entries_end();) {
       const BlockEntry entry = DecodeTrustedEntry(p);
       p = entry.end();
       BlockHandle data;
       TIDESDB_TRY(DecodeData(entry, handles.index, &data));
-      while (!offsets->empty() && offsets->front() < data.offset) *offsets = offsets->subspan(1);
+      drop_before(data.offset);
       if (!offsets->empty() && offsets->front() == data.offset) wanted->push_back(data);
     }
-    while (!offsets->empty() && offsets->front() < handles.index.offset) {
-      *offsets = offsets->subspan(1);
-    }
+    drop_before(handles.index.offset);
     return Status::Ok();
   }
 
