@@ -13,6 +13,8 @@
 namespace tidesdb {
 namespace {
 
+#ifdef TIDESDB_HOOKS
+
 class DbSingleDeleteTest : public testing::TestWithParam<bool> {};
 
 // A transaction without row locks reads a row that has just come. Then the row is deleted, and must not come back.
@@ -56,6 +58,8 @@ TEST_P(DbSingleDeleteTest, ARowThatCameBeforeItWasReadIsAConflict) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Deletions, DbSingleDeleteTest, testing::Bool());
+
+#endif  // TIDESDB_HOOKS
 
 }  // namespace
 }  // namespace tidesdb
