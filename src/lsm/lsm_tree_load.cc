@@ -10,10 +10,9 @@ namespace {
 bool HoldsAny(const MemTable& memtable, FamilyId family) {
   if (memtable.empty()) return false;
   const std::vector<MemTableFamilyCounts> families = memtable.Families();
-  return std::any_of(families.begin(), families.end(),
-                     [family](const MemTableFamilyCounts& counts) {
-                       return counts.family == family && counts.entries > 0;
-                     });
+  return std::any_of(
+      families.begin(), families.end(),
+      [family](const MemTableFamilyCounts& counts) { return counts.family == family; });
 }
 
 bool HoldsAny(const ReadStateParts& parts, FamilyId family) {
@@ -66,6 +65,8 @@ Status LsmTree::BeginLoad(FamilyId family) {
                                    " is not empty: it cannot be loaded");
   }
   if (TIDESDB_PLANTED("load_forgets_tombstones")) return Status::Ok();
+  // Scans with a state from before may still find ranges where the load will have keys.
+  active()->CloseDeadRanges(family);
   holder_.Update([family](ReadStateParts* changed) { changed->SetLoading(family, true); });
   return Status::Ok();
 }

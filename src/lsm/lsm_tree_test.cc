@@ -555,5 +555,27 @@ TEST_F(LsmTreeTest, AManifestIsRewrittenWhenItHasGrown) {
   EXPECT_EQ(h_.tree->versions().GetCatalog("entry")->size(), 100u);
 }
 
+TEST_F(LsmTreeTest, WhatScansFoundDeadOutlivesTheMemtable) {
+  const auto known = [this] {
+    std::string first;
+    std::string last;
+    DeadRanges* ranges = h_.tree->Acquire()->FindDeadRanges(t_);
+    return ranges != nullptr && ranges->Find(Key(5), h_.last(), &first, &last);
+  };
+  for (uint64_t i = 0; i < 10; ++i) Delete(i);
+  for (int scan = 0; scan < 2; ++scan) {
+    DeadRanges* ranges = h_.tree->Acquire()->FindDeadRanges(t_);
+    ranges->Report(Key(0), Key(9), h_.last(), ranges->Observe());
+  }
+  ASSERT_TRUE(known());
+  h_.Rotate();
+  EXPECT_TRUE(known());
+  Delete(3);
+  Flush();
+  EXPECT_TRUE(known());
+  CHECK_OK(h_.Ingest(t_, {TestEntry{Key(7), PackTrailer(1, ValueType::kPut), "v"}}));
+  EXPECT_FALSE(known());
+}
+
 }  // namespace
 }  // namespace tidesdb

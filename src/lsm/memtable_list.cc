@@ -61,8 +61,11 @@ void MemTableList::Push(ImmutableSource source, Front* front) {
   ++sources_added_;
 }
 
-void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_last, Front* front) {
-  if (!active()->empty()) {
+void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_last,
+                                std::span<const FamilyId> ingested, Front* front) {
+  if (active()->empty()) {
+    for (const FamilyId family : ingested) active()->CloseDeadRanges(family);
+  } else {
     CHECK(active()->LastSequence() <= sequence_last);
     Push({.memtable = holder_->Parts().active,
           .ingested = nullptr,
@@ -70,6 +73,7 @@ void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_la
           .sequence_last = sequence_last},
          front);
     front->fresh = context_->env->NewMemTable();
+    front->fresh->InheritDeadRanges(*active(), ingested);
   }
   // Also if it stays: no segment contains any of its writes yet.
   active_wal_segment_ = wal_segment;
@@ -78,7 +82,7 @@ void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_la
 void MemTableList::Rotate(uint64_t wal_segment, SequenceNumber sequence_last) {
   Front front;
   MutexLock lock(mutex_);
-  RetireActive(wal_segment, sequence_last, &front);
+  RetireActive(wal_segment, sequence_last, {}, &front);
   TIDESDB_FAILPOINT("rotate_before_publish");
   Publish(std::move(front));
 }
@@ -87,9 +91,11 @@ void MemTableList::Ingest(std::vector<FileRecord> files, SequenceNumber sequence
                           uint64_t wal_segment) {
   if (files.empty()) return;
   auto ingested = GroupIngested(std::move(files), sequence, *versions_);
+  std::vector<FamilyId> families;
+  for (const IngestedFiles::Run& run : ingested->runs) families.push_back(run.family);
   Front front;
   MutexLock lock(mutex_);
-  RetireActive(wal_segment, sequence - 1, &front);
+  RetireActive(wal_segment, sequence - 1, families, &front);
   Push({.memtable = nullptr,
         .ingested = std::move(ingested),
         .wal_segment_min = wal_segment,

@@ -14,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/mutex.h"
@@ -81,9 +82,10 @@ class MemTableList {
     std::vector<ImmutableSourceRef> sources;
     std::shared_ptr<MemTable> fresh;
   };
-  // If the active memtable is not empty, puts it on the list and makes another.
-  void RetireActive(uint64_t wal_segment, SequenceNumber sequence_last, Front* front)
-      REQUIRES(mutex_);
+  // If the active memtable is not empty, puts it on the list and makes another. `ingested`:
+  // families of which keys come in behind the memtable that takes writes then.
+  void RetireActive(uint64_t wal_segment, SequenceNumber sequence_last,
+                    std::span<const FamilyId> ingested, Front* front) REQUIRES(mutex_);
   void Push(ImmutableSource source, Front* front) REQUIRES(mutex_);
   // Makes it visible to readers.
   void Publish(Front front) REQUIRES(mutex_);

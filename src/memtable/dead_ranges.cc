@@ -31,6 +31,7 @@ bool DeadRanges::Find(Slice key, SequenceNumber snapshot, std::string* first,
 
 void DeadRanges::Report(Slice first, Slice last, SequenceNumber snapshot, Ticket ticket) {
   MutexLock lock(mutex_);
+  if (closed_) return;
   bool announced = false;
   for (size_t i = 0; i < announced_.size();) {
     Range& range = announced_[i];
@@ -54,6 +55,25 @@ void DeadRanges::Report(Slice first, Slice last, SequenceNumber snapshot, Ticket
     AddTo(&announced_, {std::string(first), std::string(last), 0, ++last_number_});
   }
   wanted_.store(true, std::memory_order_release);
+}
+
+void DeadRanges::Inherit(const DeadRanges& older) {
+  std::vector<Range> confirmed;
+  {
+    MutexLock lock(older.mutex_);
+    confirmed = older.confirmed_;
+  }
+  MutexLock lock(mutex_);
+  confirmed_ = std::move(confirmed);
+  wanted_.store(!confirmed_.empty(), std::memory_order_release);
+}
+
+void DeadRanges::Close() {
+  MutexLock lock(mutex_);
+  closed_ = true;
+  announced_.clear();
+  confirmed_.clear();
+  wanted_.store(false, std::memory_order_release);
 }
 
 void DeadRanges::Confirm(Range range) {

@@ -6,7 +6,7 @@
 // scans: the first announces the range that it walked, and a later one that walks it again confirms
 // it. Meanwhile every put checks the announcements. Ranges belong to the memtable that takes
 // writes. Readers with a newer memtable in front of it cannot use them: that memtable may hold puts
-// into the range.
+// into the range. A new memtable starts with those of the one before.
 //
 // Threads: any.
 // Owns: copies of keys.
@@ -50,6 +50,15 @@ class DeadRanges {
   // All keys in [first, last] were dead for `snapshot`, and none had a newer version.
   void Report(Slice first, Slice last, SequenceNumber snapshot, Ticket ticket) EXCLUDES(mutex_);
 
+  // For the change of memtables.
+
+  // Takes over what scans have confirmed in the memtable before. REQUIRES: that one takes no more
+  // adds, and no other thread has this one.
+  void Inherit(const DeadRanges& older) EXCLUDES(mutex_);
+  // There are no ranges from now on: keys come in that Add does not see. Scans from before may
+  // still report.
+  void Close() EXCLUDES(mutex_);
+
   // For Add.
 
   // Whether OnPut has anything to check.
@@ -78,6 +87,7 @@ class DeadRanges {
   std::vector<Range> announced_ GUARDED_BY(mutex_);
   std::vector<Range> confirmed_ GUARDED_BY(mutex_);  // Disjoint.
   Ticket last_number_ GUARDED_BY(mutex_) = 0;
+  bool closed_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tidesdb

@@ -110,5 +110,34 @@ TEST(MemTableDeadRangesTest, PutsAreToldAndTombstonesAreNot) {
   EXPECT_FALSE(ranges->Wanted());
 }
 
+TEST_F(DeadRangesTest, TheNextMemtableTakesOverWhatIsConfirmed) {
+  WalkTwice("b", "f", 10);
+  ranges_.Report("p", "q", 12, ranges_.Observe());  // Only announced.
+  std::atomic<uint64_t> adds = 0;
+  DeadRanges next(&adds);
+  next.Inherit(ranges_);
+  std::string first;
+  std::string last;
+  ASSERT_TRUE(next.Find("c", 10, &first, &last));
+  EXPECT_EQ(first + "-" + last, "b-f");
+  EXPECT_FALSE(next.Find("c", 9, &first, &last));
+  next.Report("p", "q", 12, next.Observe());
+  EXPECT_FALSE(next.Find("p", 12, &first, &last));
+  next.OnPut("c");
+  EXPECT_FALSE(next.Find("d", 10, &first, &last));
+  EXPECT_EQ(Jump("d", 10), "b-f");
+}
+
+TEST_F(DeadRangesTest, AfterCloseScansFindNoneAndConfirmNone) {
+  WalkTwice("b", "f", 10);
+  ranges_.Report("p", "q", 10, ranges_.Observe());
+  ranges_.Close();
+  EXPECT_FALSE(ranges_.Wanted());
+  EXPECT_EQ(Jump("c", 10), "");
+  WalkTwice("b", "f", 10);
+  EXPECT_EQ(Jump("c", 10), "");
+  EXPECT_FALSE(ranges_.Wanted());
+}
+
 }  // namespace
 }  // namespace tidesdb

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "base/arena.h"
@@ -57,7 +58,21 @@ class FamilyDirectory {
     }
   }
 
-  // Null: nothing of it was added.
+  // The ranges that scans confirmed before this directory's memtable was in front. REQUIRES: as
+  // DeadRanges::Inherit.
+  void InheritDeadRanges(const FamilyDirectory& older, std::span<const FamilyId> but_not,
+                         ConcurrentArena* arena) {
+    for (const std::atomic<MemTableFamily*>& bucket : older.buckets_) {
+      for (const auto* f = bucket.load(std::memory_order_acquire); f != nullptr; f = f->next) {
+        const DeadRanges* ranges = f->dead_ranges.load(std::memory_order_acquire);
+        if (ranges == nullptr || !ranges->Wanted()) continue;
+        if (std::find(but_not.begin(), but_not.end(), f->id) != but_not.end()) continue;
+        FindOrMake(f->id, arena)->FindOrMakeDeadRanges()->Inherit(*ranges);
+      }
+    }
+  }
+
+  // Null: nothing of it was added, and it has inherited no dead ranges.
   MemTableFamily* Find(FamilyId id) const {
     // Acquire: a thread that sees a family sees its fields.
     return Find(buckets_[id % kBuckets].load(std::memory_order_acquire), nullptr, id);
@@ -79,13 +94,14 @@ class FamilyDirectory {
     return family;
   }
 
-  // Ascending by family.
+  // Of families with entries, ascending.
   std::vector<MemTableFamilyCounts> List() const {
     std::vector<MemTableFamilyCounts> list;
     for (const std::atomic<MemTableFamily*>& bucket : buckets_) {
       for (const auto* f = bucket.load(std::memory_order_acquire); f != nullptr; f = f->next) {
-        list.push_back({f->id, f->entries.load(std::memory_order_relaxed),
-                        f->tombstones.load(std::memory_order_relaxed),
+        const uint64_t entries = f->entries.load(std::memory_order_relaxed);
+        if (entries == 0) continue;
+        list.push_back({f->id, entries, f->tombstones.load(std::memory_order_relaxed),
                         f->bytes.load(std::memory_order_relaxed)});
       }
     }

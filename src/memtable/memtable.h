@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "format/internal_iter.h"
@@ -57,8 +58,14 @@ class MemTable {
   virtual std::unique_ptr<InternalIterator> NewIterator(FamilyId family) const = 0;
 
   // The dead ranges that scans found, for a reader with this memtable in front of its sources.
-  // Null: nothing of the family was added yet. Lives as long as the memtable.
+  // Null: nothing of the family was added yet, and no ranges were inherited. Lives as long as the
+  // memtable.
   virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
+  // Begins with the dead ranges of the memtable before, but not of some families: keys come in
+  // between the two. REQUIRES: `older` takes no more adds, and no other thread has this one.
+  virtual void InheritDeadRanges(const MemTable& older, std::span<const FamilyId> but_not) = 0;
+  // Scans find no dead ranges of the family any more: its keys come in behind this memtable.
+  virtual void CloseDeadRanges(FamilyId family) = 0;
 
   // The families with entries, ascending. REQUIRES: no Add is running.
   virtual std::vector<MemTableFamilyCounts> Families() const = 0;

@@ -423,5 +423,35 @@ TEST_F(MemTableDeathTest, OlderVersionIsRefused) {
   EXPECT_DEATH(table_->Add(1, "k", ValueType::kPut, 4, ""), "trailer");
 }
 
+TEST(MemTableTest, TheNextOneBeginsWithTheDeadRanges) {
+  auto older = NewMemTable();
+  for (FamilyId family : {1, 2, 3}) older->Add(family, "c", ValueType::kDelete, family, "");
+  for (FamilyId family : {1, 2}) {
+    DeadRanges* ranges = older->FindDeadRanges(family);
+    ranges->Report("b", "f", 10, ranges->Observe());
+    ranges->Report("b", "f", 10, ranges->Observe());
+  }
+  auto next = NewMemTable();
+  const FamilyId but_not = 2;
+  next->InheritDeadRanges(*older, {&but_not, 1});
+  std::string first;
+  std::string last;
+  ASSERT_NE(next->FindDeadRanges(1), nullptr);
+  EXPECT_TRUE(next->FindDeadRanges(1)->Find("c", 10, &first, &last));
+  EXPECT_EQ(next->FindDeadRanges(2), nullptr);
+  EXPECT_EQ(next->FindDeadRanges(3), nullptr);
+  // That is not an entry.
+  EXPECT_TRUE(next->empty());
+  EXPECT_TRUE(next->Families().empty());
+  EXPECT_EQ(next->EstimateKeys(1, "a", "z"), 0u);
+  VersionHit hit;
+  EXPECT_FALSE(next->Get(1, "c", 10, &hit));
+  EXPECT_EQ(Forward(*next, 1), "");
+  next->Add(1, "d", ValueType::kPut, 11, "");
+  EXPECT_FALSE(next->FindDeadRanges(1)->Find("c", 11, &first, &last));
+  next->CloseDeadRanges(4);
+  EXPECT_EQ(next->Families().size(), 1u);
+}
+
 }  // namespace
 }  // namespace tidesdb

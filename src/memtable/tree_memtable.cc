@@ -187,6 +187,15 @@ class TreeMemTable final : public MemTable {
     return family == nullptr ? nullptr : family->FindOrMakeDeadRanges();
   }
 
+  void InheritDeadRanges(const MemTable& older, std::span<const FamilyId> but_not) override {
+    families_.InheritDeadRanges(static_cast<const TreeMemTable&>(older).families_, but_not,
+                                &arena_);
+  }
+
+  void CloseDeadRanges(FamilyId family_id) override {
+    families_.FindOrMake(family_id, &arena_)->FindOrMakeDeadRanges()->Close();
+  }
+
   std::vector<MemTableFamilyCounts> Families() const override { return families_.List(); }
 
   uint64_t EstimateKeys(FamilyId family_id, Slice start, Slice end) const override {
