@@ -16,12 +16,12 @@ DeadRanges::Ticket DeadRanges::Observe() {
   return ticket;
 }
 
-bool DeadRanges::Find(Slice key, SequenceNumber snapshot, std::string* first,
-                      std::string* last) const {
+bool DeadRanges::Find(Slice key, SequenceNumber snapshot, std::string* first, std::string* last) {
   if (!Wanted()) return false;
   MutexLock lock(mutex_);
-  for (const Range& range : confirmed_) {
+  for (Range& range : confirmed_) {
     if (!range.Has(key) || range.since > snapshot) continue;
+    range.unused = false;
     *first = range.first;
     *last = range.last;
     return true;
@@ -63,6 +63,8 @@ void DeadRanges::Inherit(const DeadRanges& older) {
     MutexLock lock(older.mutex_);
     confirmed = older.confirmed_;
   }
+  std::erase_if(confirmed, [](const Range& range) { return range.unused; });
+  for (Range& range : confirmed) range.unused = true;
   MutexLock lock(mutex_);
   confirmed_ = std::move(confirmed);
   wanted_.store(!confirmed_.empty(), std::memory_order_release);

@@ -6,7 +6,7 @@
 // scans: the first announces the range that it walked, and a later one that walks it again confirms
 // it. Meanwhile every put checks the announcements. Ranges belong to the memtable that takes
 // writes. Readers with a newer memtable in front of it cannot use them: that memtable may hold puts
-// into the range. A new memtable starts with those of the one before.
+// into the range. A new memtable begins with those that were of use in the one before.
 //
 // Threads: any.
 // Owns: copies of keys.
@@ -45,15 +45,15 @@ class DeadRanges {
   // Call it before the scan obtains its sources.
   Ticket Observe() EXCLUDES(mutex_);
   // The range that a reader with this snapshot may jump over from `key`. False if there is none.
-  bool Find(Slice key, SequenceNumber snapshot, std::string* first, std::string* last) const
+  bool Find(Slice key, SequenceNumber snapshot, std::string* first, std::string* last)
       EXCLUDES(mutex_);
   // All keys in [first, last] were dead for `snapshot`, and none had a newer version.
   void Report(Slice first, Slice last, SequenceNumber snapshot, Ticket ticket) EXCLUDES(mutex_);
 
   // For the change of memtables.
 
-  // Takes over what scans have confirmed in the memtable before. REQUIRES: that one takes no more
-  // adds, and no other thread has this one.
+  // Takes over the ranges that scans have confirmed or found in the memtable before. REQUIRES: that
+  // one takes no more adds, and no other thread has this one.
   void Inherit(const DeadRanges& older) EXCLUDES(mutex_);
   // There are no ranges from now on: keys come in that Add does not see. Scans from before may
   // still report.
@@ -71,6 +71,8 @@ class DeadRanges {
     std::string last;
     SequenceNumber since = 0;  // Of confirmed ranges.
     Ticket number = 0;         // Of announced ones, ascending from 1.
+    // Of confirmed ones: not since it was inherited. Each put pays for a range.
+    bool unused = false;
 
     bool Has(Slice key) const { return key >= first && key <= last; }
     bool Meets(Slice from, Slice to) const { return from <= last && to >= first; }

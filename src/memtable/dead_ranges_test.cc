@@ -15,7 +15,7 @@ class DeadRangesTest : public testing::Test {
     ranges_.Report(first, last, snapshot, ranges_.Observe());
   }
   // The range that a reader on `key` may jump over: "first-last", or "".
-  std::string Jump(Slice key, SequenceNumber snapshot) const {
+  std::string Jump(Slice key, SequenceNumber snapshot) {
     std::string first;
     std::string last;
     return ranges_.Find(key, snapshot, &first, &last) ? first + "-" + last : "";
@@ -126,6 +126,21 @@ TEST_F(DeadRangesTest, TheNextMemtableTakesOverWhatIsConfirmed) {
   next.OnPut("c");
   EXPECT_FALSE(next.Find("d", 10, &first, &last));
   EXPECT_EQ(Jump("d", 10), "b-f");
+}
+
+TEST_F(DeadRangesTest, ARangeThatNobodyNeedsGoesWithTheSecondMemtable) {
+  WalkTwice("b", "f", 10);
+  WalkTwice("p", "q", 10);
+  std::atomic<uint64_t> adds = 0;
+  DeadRanges second(&adds);
+  second.Inherit(ranges_);
+  std::string first;
+  std::string last;
+  EXPECT_TRUE(second.Find("p", 10, &first, &last));
+  DeadRanges third(&adds);
+  third.Inherit(second);
+  EXPECT_FALSE(third.Find("c", 10, &first, &last));
+  EXPECT_TRUE(third.Find("p", 10, &first, &last));
 }
 
 TEST_F(DeadRangesTest, AfterCloseScansFindNoneAndConfirmNone) {
