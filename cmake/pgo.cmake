@@ -15,12 +15,13 @@ if(TIDESDB_PGO)
     # Correction: a counter may be torn where a server was killed. What was never run has no profile.
     set(pgo_options -fprofile-use=${TIDESDB_PGO_DIR} -fprofile-correction -Wno-missing-profile)
     add_compile_definitions(TIDESDB_PROFILE_GUIDED=1)
-    # ccache does not know under which name the profile of a source is looked for.
-    unset(CMAKE_CXX_COMPILER_LAUNCHER)
-    unset(CMAKE_CXX_COMPILER_LAUNCHER CACHE)
   else()
     message(FATAL_ERROR "TIDESDB_PGO=${TIDESDB_PGO}: generate or use is wanted.")
   endif()
+  # Without ccache: it does not know under which name the profile of a source is looked for. And with a base_dir it gives the
+  # compiler relative paths, which are part of a function's checksum in the profile; both builds must have the same.
+  unset(CMAKE_CXX_COMPILER_LAUNCHER)
+  unset(CMAKE_CXX_COMPILER_LAUNCHER CACHE)
   # A profile's files are named by what is below here, so that the two builds may be in different directories.
   list(APPEND pgo_options -fprofile-prefix-path=${CMAKE_BINARY_DIR})
   add_compile_options(${pgo_options})

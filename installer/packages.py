@@ -1,10 +1,10 @@
 """Every Debian package that this project uses, grouped by purpose."""
 
 # The compilers and build tools, without libraries.
-COMPILER = ["g++", "ninja-build", "ccache"]
+COMPILER = ["g++", "ninja-build", "ccache", "cmake"]
 
 # To build the engine and the plugin.
-BUILD = [*COMPILER, "cmake", "pkg-config", "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
+BUILD = [*COMPILER, "pkg-config", "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
 
 # Libraries that a built plugin loads: its server may be on a machine where nothing was ever built.
 PLUGIN = ["liblz4-1", "libzstd1", "libsnappy1v5"]

@@ -1,6 +1,7 @@
 """install.sh --pgo: which profile belongs to which source, which phases are skipped, what the record keeps."""
 
 import shutil
+import subprocess
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -205,6 +206,28 @@ class Library(InDirectory):
         for path in sorted(record.files):
             record.remove(path)
         self.assertFalse(other.exists())
+
+
+class Compiling(InDirectory):
+    """cmake/pgo.cmake, with a project of its own."""
+
+    def test_no_cache_stands_between(self):
+        """Newer ones (4.11) with a base_dir give the compiler other paths, and the profile is of another function."""
+        self.put("project/main.cc", "int main() {}\n")
+        self.put("project/CMakeLists.txt",
+                 f"cmake_minimum_required(VERSION 3.25)\nproject(one CXX)\ninclude({pgo.TREE}/cmake/pgo.cmake)\n"
+                 "add_executable(one ${PROJECT_SOURCE_DIR}/main.cc)\n")
+        self.build("generate")
+        subprocess.run([self.base / "generate" / "one"], check=True)
+        self.assertTrue(list(self.base.rglob("*main.cc.gcda")))
+        self.build("use")
+
+    def build(self, which):
+        for words in (["-G", "Ninja", "-S", self.base / "project", "-B", self.base / which,
+                       "-DCMAKE_CXX_COMPILER_LAUNCHER=false", f"-DTIDESDB_PGO={which}",
+                       f"-DTIDESDB_PGO_DIR={self.base}/counters"], ["--build", self.base / which]):
+            done = subprocess.run(["cmake", *words], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Words(unittest.TestCase):

@@ -95,6 +95,7 @@ STEPS = [
     Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),
     Step("coverage", FULL, coverage.whole, (*_BUILD, *packages.COVERAGE), minutes=60),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
+    Step("bench", FULL, partial(engine.build, "bench"), (*_BUILD, *packages.BENCH)),
     Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK, minutes=60),
     Step("headers", DEFAULT, checks.headers_alone, _BUILD),
 ]
