@@ -11,7 +11,7 @@ namespace {
 constexpr int kRunsFactorMax = 3;
 // Level 0 moves down if it overlaps at most this many times its bytes: each byte then costs the
 // base level that many.
-constexpr uint64_t kMetPerByteMax = 3;
+constexpr uint64_t kMetPerByteMax = 2;
 // A level of this many target files takes level 0 directly. A level between them would be rewritten
 // for each of its own merges down, which cost level_size_ratio bytes per byte.
 constexpr uint64_t kBaseFilesMax = 16;
