@@ -89,7 +89,7 @@ struct Options {
   // wait, and begin to at half of it. 1..1024. Full memory may stop them earlier.
   int flush_queue_max = 20;
   int flush_threads = 1;       // 1..64.
-  int compaction_threads = 2;  // 1..64.
+  int compaction_threads = 2;  // 1..64; one more does what scans and deletions ask for.
   // True: Close() runs the compactions that are due, however long they take. False: the next open
   // does.
   bool finish_compactions_on_close = false;

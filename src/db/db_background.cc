@@ -23,6 +23,7 @@ void DbImpl::StartThreads() {
   if (options_.sync_mode == SyncMode::kInterval) pools.tick_us = options_.sync_interval_us;
   pools.flush = [this] { return RunFlush(); };
   pools.compact = [this] { return RunCompaction(); };
+  pools.requested = [this] { return RunRequestedCompaction(); };
   pools.idle_us = kIdleUs;
   pools.idle = [this] { return RunIdleCompaction(); };
   pools.tick = [this] { Tick(); };
@@ -63,8 +64,15 @@ Scheduler::Outcome DbImpl::RunCompaction() {
     return after_deleting;
   }
   auto task = tree_->PickCompaction();
-  if (task == nullptr) task = PickRequested();
   return task == nullptr ? after_deleting : RunPicked(std::move(task));
+}
+
+Scheduler::Outcome DbImpl::RunRequestedCompaction() {
+  if (errors_->fatal() || compaction_halted_.load(std::memory_order_relaxed)) {
+    return Scheduler::Outcome::kIdle;
+  }
+  auto task = PickRequested();
+  return task == nullptr ? Scheduler::Outcome::kIdle : RunPicked(std::move(task));
 }
 
 std::unique_ptr<LsmTree::Task> DbImpl::PickRequested() {
@@ -82,10 +90,7 @@ std::unique_ptr<LsmTree::Task> DbImpl::PickRequested() {
     for (CompactionRequests::Request& one : requests) one.sources = wanted;
     if (task == nullptr) task = PickOf(&requests);
   }
-  const bool more = !requests.empty();
   requests_.GiveBack(std::move(requests));
-  // Another thread may have looked for them meanwhile, and this one will be busy.
-  if (more && task != nullptr) scheduler_->WakeCompaction();
   return task;
 }
 

@@ -211,6 +211,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   // --- db_background.cc ---
   Scheduler::Outcome RunFlush();
   Scheduler::Outcome RunCompaction();
+  Scheduler::Outcome RunRequestedCompaction();
   Scheduler::Outcome RunIdleCompaction();
   // Null: no request, or all of them wait for a flush or another compaction.
   std::unique_ptr<LsmTree::Task> PickRequested();

@@ -1,10 +1,11 @@
 // Whether merging a family's young sources would pay, judged by what its scans pay without it.
 //
-// A scan that changes to a memtable or a file of level 0 pays for that. A period lasts until this
-// has cost as much as a merge would. If most of it was for entries from before the period, a merge
-// at its start would have saved that, and it will go on: then the merge is due. If not, keys are
-// written again as fast as they are read, and a merge would not last. Until a merge that is due has
-// ended, nothing counts.
+// A scan that changes to a memtable or a file of level 0 pays for that. Once this has cost as much
+// as a merge would, and most of it was for entries from before the period in which it was paid, a
+// merge at the period's start would have saved that, and it will go on: then the merge is due. If
+// not, keys are written again as fast as they are read, and a merge would not last: a new period
+// begins. That is judged for each quarter of the cost. Until a merge that is due has ended, nothing
+// counts.
 //
 // Threads: any.
 #pragma once
@@ -33,9 +34,12 @@ class ScanWatch {
   void EndMerge(SequenceNumber newest) EXCLUDES(mu_);
 
  private:
+  void BeginPeriod(SequenceNumber newest) REQUIRES(mu_);
+
   std::atomic<SequenceNumber> since_ = 0;  // Relaxed: it publishes nothing.
   Mutex mu_;
-  YoungRuns runs_ GUARDED_BY(mu_);  // Of this period.
+  YoungRuns runs_ GUARDED_BY(mu_);     // Of this quarter.
+  uint64_t paid_ GUARDED_BY(mu_) = 0;  // All runs of the quarters of this period before it.
   bool merging_ GUARDED_BY(mu_) = false;
 };
 

@@ -15,6 +15,10 @@ void Scheduler::Start(Pools pools) {
     StartThread("tdb-compact-" + std::to_string(i),
                 [this] { RunWorker(&compaction_, pools_.compact, pools_.idle, true); });
   }
+  if (pools_.requested != nullptr) {
+    StartThread("tdb-compact-now",
+                [this] { RunWorker(&requested_, pools_.requested, nullptr, false); });
+  }
   if (pools_.tick_us != 0) StartThread("tdb-ticker", [this] { RunTicker(); });
 }
 
@@ -27,7 +31,7 @@ void Scheduler::StartThread(const std::string& name, const std::function<void()>
 }
 
 void Scheduler::Stop() {
-  for (Pool* pool : {&flush_, &compaction_, &ticker_}) {
+  for (Pool* pool : {&flush_, &compaction_, &requested_, &ticker_}) {
     MutexLock lock(pool->mu);
     pool->stop = true;
     pool->cv.NotifyAll();

@@ -32,6 +32,7 @@ class Scheduler {
     uint64_t tick_us = 0;  // 0: no ticker.
     Work flush;
     Work compact;
+    Work requested;  // Merges that somebody waits for: one thread at normal priority. Null: none.
     // How long a compaction thread sleeps without a wake before it calls `idle`. It calls that until there is no
     // work, then not again before a wake.
     uint64_t idle_us = 0;
@@ -45,7 +46,10 @@ class Scheduler {
 
   void Start(Pools pools);
   void WakeFlush() { Wake(&flush_); }
-  void WakeCompaction() { Wake(&compaction_); }
+  void WakeCompaction() {
+    Wake(&compaction_);
+    Wake(&requested_);
+  }
   // Waits for running work to return and joins. Idempotent.
   void Stop();
 
@@ -70,6 +74,7 @@ class Scheduler {
   Pools pools_;
   Pool flush_;
   Pool compaction_;
+  Pool requested_;
   Pool ticker_;
   std::vector<std::unique_ptr<Thread>> threads_;
 };

@@ -61,6 +61,21 @@ TEST(SchedulerTest, EveryWakeIsAnswered) {
   }
 }
 
+TEST(SchedulerTest, RequestedWorkIsWokenWithTheCompactionThreads) {
+  Counted flush;
+  Counted compact;
+  Counted requested;
+  Scheduler::Pools pools = PoolsFor(&flush, &compact);
+  pools.requested = [&requested] { return requested.Take(); };
+  Scheduler scheduler(Env::Default(), nullptr);
+  scheduler.Start(std::move(pools));
+  for (int round = 1; round <= 200; ++round) {
+    requested.Queue(1);
+    scheduler.WakeCompaction();
+    requested.WaitDone(round);
+  }
+}
+
 TEST(SchedulerTest, FailedWorkIsTriedAgain) {
   Counted flush;
   Counted compact;
