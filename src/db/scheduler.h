@@ -32,7 +32,7 @@ class Scheduler {
     uint64_t tick_us = 0;  // 0: no ticker.
     Work flush;
     Work compact;
-    Work requested;  // Merges that somebody waits for: one thread at normal priority. Null: none.
+    Work requested;  // What was asked for: one thread at normal priority. Null: none.
     // How long a compaction thread sleeps without a wake before it calls `idle`. It calls that until there is no
     // work, then not again before a wake.
     uint64_t idle_us = 0;
